@@ -1,0 +1,11 @@
+//! Verdicts: evidence in, findings out. Pure: no I/O, no clock, the same bytes for the same evidence.
+//!
+//! *Comes in*: a [`crate::sight::Sight`] over the evidence. *Goes out*: findings in their order, and what could not be
+//! judged. *Never*: reads anything, asks the time, or knows how a finding is shown or repaired.
+
+mod finding;
+
+pub use finding::{
+    Action, Block, BlockedBy, Cause, Claim, Class, Confidence, Finding, Holder, InUse, Moment, NotJudged,
+    Offer, Remedy, Severity, Subject, Verdicts, VmRef, VolumeRef,
+};

@@ -1,0 +1,23 @@
+//! The vocabulary: ids, rows, domains, disks, slots, and what a row's disk should look like.
+//!
+//! *Comes in*: nothing. *Goes out*: plain values that every other room speaks in. *Never*: reads anything,
+//! knows any other room, or holds a verdict.
+
+mod ids;
+mod infra;
+mod job;
+mod libvirt;
+mod named;
+mod slot;
+mod source;
+mod vm;
+mod volume;
+
+pub use ids::{AccountId, ClusterId, DomainId, HostId, JobId, PoolId, VmId, VolumeId, ZoneId};
+pub use infra::{Cluster, Host, Pool, PoolScope, PoolType, Zone};
+pub use job::{Job, JobKind, JobState, Reconcile, Work};
+pub use libvirt::{Device, Disk, Domain, RunState, Source, SourceKind};
+pub use slot::{Bus, Slot, target_index};
+pub use source::{SourceKey, expected_keys, seen_keys, serial_of};
+pub use vm::{ExtraDisk, Vm, VmState, VmType};
+pub use volume::{Volume, VolumeState, VolumeType};
