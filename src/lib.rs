@@ -42,4 +42,6 @@ pub mod classify;
 pub mod evidence;
 pub mod exit;
 pub mod model;
+pub mod plan;
 pub mod render;
+pub mod sight;
