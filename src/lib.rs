@@ -39,6 +39,7 @@
 //! A volume is never called a disk, nor the reverse.
 
 pub mod classify;
+pub mod cli;
 pub mod evidence;
 pub mod exit;
 pub mod model;
