@@ -41,5 +41,6 @@
 pub mod classify;
 pub mod evidence;
 pub mod exit;
+pub mod gather;
 pub mod model;
 pub mod render;
