@@ -39,8 +39,11 @@
 //! A volume is never called a disk, nor the reverse.
 
 pub mod classify;
+pub mod cli;
 pub mod evidence;
 pub mod exit;
 pub mod gather;
 pub mod model;
+pub mod plan;
 pub mod render;
+pub mod sight;

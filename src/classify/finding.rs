@@ -5,6 +5,7 @@
 use crate::model::{AccountId, HostId, JobId, PoolId, VmId, VolumeId};
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The class of a finding, in the order in which classes are tried: the first match is the class.
@@ -147,6 +148,18 @@ pub enum Confidence {
     Likely,
     /// The clearing job, its VM, and the attach that it destroyed are on record.
     Proven,
+}
+
+impl Confidence {
+    /// The name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unproven => "unproven",
+            Self::Likely => "likely",
+            Self::Proven => "proven",
+        }
+    }
 }
 
 /// What a finding is about.
@@ -318,6 +331,18 @@ pub enum Remedy {
     Restart,
 }
 
+impl Remedy {
+    /// The name in documents and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Detach => "detach",
+            Self::Restart => "restart",
+        }
+    }
+}
+
 /// What a remedy does here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -329,6 +354,21 @@ pub enum Action {
     Reslot,
     Detach,
     Restart,
+}
+
+impl Action {
+    /// The name in documents and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adopt => "adopt",
+            Self::Release => "release",
+            Self::Reassign => "reassign",
+            Self::Reslot => "reslot",
+            Self::Detach => "detach",
+            Self::Restart => "restart",
+        }
+    }
 }
 
 /// A remedy as a plan would offer it.
@@ -407,4 +447,42 @@ pub struct Verdicts {
     pub cannot_tell: Vec<NotJudged>,
     /// Slots that the next attach collides on, whatever holds them; a CD-ROM's stand only here.
     pub blocked: Vec<Block>,
+    /// Hosts out of scope that a suspect makes worth asking.
+    pub wanted: BTreeSet<HostId>,
+    /// Every volume judged, by id.
+    pub marks: Vec<(VolumeId, Mark)>,
+}
+
+/// How one volume's case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mark {
+    /// Claim and holder agree.
+    Healthy,
+    /// No claim, and no holder seen.
+    Detached,
+    /// A claim that expects no disk: the VM is down, or the volume is not on primary storage yet.
+    NotExpected,
+    /// In flux.
+    InFlux,
+    /// An absence would be needed, and cannot be proven.
+    CannotTell,
+    /// Its VM's own finding speaks for it.
+    Absorbed(Class),
+    /// A finding of its own.
+    Found(Class),
+}
+
+impl Mark {
+    /// The word in `--all`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "ok",
+            Self::Detached => "detached",
+            Self::NotExpected => "not-expected",
+            Self::InFlux => "in-flux",
+            Self::CannotTell => "cannot-tell",
+            Self::Absorbed(class) | Self::Found(class) => class.name(),
+        }
+    }
 }

@@ -3,9 +3,19 @@
 //! *Comes in*: a [`crate::sight::Sight`] over the evidence. *Goes out*: findings in their order, and what could not be
 //! judged. *Never*: reads anything, asks the time, or knows how a finding is shown or repaired.
 
+mod case;
+mod cause;
 mod finding;
+mod judge;
+mod rules;
+mod scope;
+mod tell;
 
+pub use case::{Answer, Case};
+pub use cause::History;
 pub use finding::{
-    Action, Block, BlockedBy, Cause, Claim, Class, Confidence, Finding, Holder, InUse, Moment, NotJudged,
-    Offer, Remedy, Severity, Subject, Verdicts, VmRef, VolumeRef,
+    Action, Block, BlockedBy, Cause, Claim, Class, Confidence, Finding, Holder, InUse, Mark, Moment,
+    NotJudged, Offer, Remedy, Severity, Subject, Verdicts, VmRef, VolumeRef,
 };
+pub use judge::classify;
+pub use rules::{Story, stories};

@@ -1,0 +1,142 @@
+//! Advice: what to do about a finding, in plain words, Kubernetes' part included.
+
+use crate::classify::{Action, Class, Finding, Holder, Offer};
+
+/// The advice of one finding.
+pub(super) fn advise(finding: &Finding) -> String {
+    let holder = finding.holders.first();
+    let place = holder.map_or_else(|| "the guest".to_owned(), place);
+    let claim = finding.claim.as_ref().map_or("no VM", |c| c.vm.as_str());
+    let vm = finding.vm.as_ref().map_or("the VM", |vm| vm.instance.as_str());
+    match finding.class {
+        Class::StragglerDetach | Class::LostAttach => {
+            format!("Assume that {place} uses the disk: do not unplug it, and attach the volume nowhere else. {} {}", adopt(finding), kubernetes_adopt(finding))
+        }
+        Class::IncompleteDetach => {
+            format!("The detach was wanted and the guest never let go. Do not attach the volume anywhere else. If {place} is shown not to use it, unplug it; else: {} Then detach it through CloudStack once the guest has let go. {}", adopt(finding), kubernetes_adopt(finding))
+        }
+        Class::WrongVm => {
+            format!("Do not start {claim} and attach nothing: the row gives the volume to {claim}, but {place} has it. Look whose data is live: in the guest of {place}, is it mounted and written to? If it is not used there, unplug it from there; if it is, the row belongs to that VM. {}", kubernetes_look(finding))
+        }
+        Class::MissingDisk => {
+            let release = finding.remedies.iter().any(|o| o.action == Action::Release && o.withheld.is_none());
+            let what = if release {
+                format!("A detach from {claim} is on record and the guest has let go: set the row free (release), then attach the volume where it is wanted: cmk attach volume.")
+            } else {
+                format!("No detach from {claim} explains it. Look into the guest and ask its owner; a stop and start of {claim} through CloudStack plugs the disk in again.")
+            };
+            format!("{what} Kubernetes: a VolumeAttachment that still says attached will not attach again: delete the pod and that VolumeAttachment. {}", kubernetes_look(finding))
+        }
+        Class::DoubleOpen => {
+            format!("Do not shut either guest down: it would flush stale pages over the live copy. Snapshot the image, suspend the guest that you judge stale, decide which copy lives, then stop the stale one by force. Changing the database cures nothing. {}", kubernetes_look(finding))
+        }
+        Class::DeletedInUse => {
+            let state = finding.volume.as_ref().map_or("", |v| v.state.as_str());
+            let recover = if state == "Destroy" {
+                "The state is still Destroy: cmk recover volume now, then scan again. "
+            } else {
+                ""
+            };
+            format!("Do not stop, migrate or reboot {place}: it may hold the last copy. {recover}On a file pool, copy the data from the QEMU process's open descriptor (/proc/PID/fd on the host).")
+        }
+        Class::SplitVm => {
+            format!("Find out which copy of {vm} its clients reach. Suspend the other one, do not shut it down; snapshot what matters, then destroy it on its host. Touch none of its volumes before.")
+        }
+        Class::VmDrift => drift(finding, vm),
+        Class::ForeignHolder => {
+            format!("Find out who started {place} and why. Attach the volume nowhere{} until it is gone.", if finding.claim.is_some() { format!(", and do not start {claim},") } else { String::new() })
+        }
+        Class::IdentityConflict => {
+            "The guest goes by the serial, the bytes are the source's. Compare the data of both volumes with what the guest sees; change neither row until that is known.".to_owned()
+        }
+        Class::SlotMismatch => {
+            format!("The disk is right, its letter is wanted by something else. A stop and start of {vm} through CloudStack puts it where the row says.")
+        }
+        Class::DuplicateSlot => {
+            format!("See which volume {vm} has at that slot, then detach the other through CloudStack and attach it again.")
+        }
+        Class::UnknownDisk => {
+            format!("Ask the owner of {vm} what it is. The next stop and start through CloudStack removes it: the domain is built from the rows.")
+        }
+        Class::PendingStraggler => {
+            let job = finding.cause.as_ref().and_then(|c| c.job).map_or_else(|| "the job".to_owned(), |id| format!("job-{id}"));
+            format!("Wait for {job}, then scan again; attach the volume nowhere before. If a row names a VM when it runs, it clears that attachment. {}", kubernetes_look(finding))
+        }
+    }
+}
+
+fn drift(finding: &Finding, vm: &str) -> String {
+    let state = finding.vm.as_ref().map_or("", |vm| vm.state.as_str());
+    let row = finding
+        .vm
+        .as_ref()
+        .and_then(|vm| vm.host.as_deref())
+        .unwrap_or("no host");
+    let seen: Vec<&str> = finding.holders.iter().map(|h| h.host.as_str()).collect();
+    let fact = match seen.as_slice() {
+        [] => format!("The row says {state} on {row}; {row} was read and has no such domain."),
+        hosts => format!(
+            "The row says {state} on {row}; its domain is active on {}.",
+            hosts.join(", ")
+        ),
+    };
+    format!(
+        "{fact} Let {vm} settle first: CloudStack's power-state sync, or a stop or start through CloudStack. Its volumes are judged after that."
+    )
+}
+
+fn place(holder: &Holder) -> String {
+    match &holder.target {
+        Some(target) => format!("{} ({target}, on {})", holder.domain, holder.host),
+        None => format!("{} (on {})", holder.domain, holder.host),
+    }
+}
+
+fn adopt(finding: &Finding) -> String {
+    let holder = finding.holders.first();
+    let slot = holder
+        .and_then(|h| h.device_id)
+        .map_or_else(String::new, |id| format!(", device id {id}"));
+    let name = holder.map_or("the holder", |h| h.domain.as_str());
+    match finding
+        .remedies
+        .iter()
+        .find(|o: &&Offer| o.action == Action::Adopt)
+    {
+        Some(Offer { withheld: None, .. }) => {
+            format!("Let the row name {name}{slot} again (adopt): nothing is pulled from under the guest.")
+        }
+        Some(Offer {
+            withheld: Some(why),
+            code,
+            ..
+        }) => {
+            format!(
+                "The row could name {name}{slot} again (adopt), but that is withheld ({}: {why}): hands.",
+                code.unwrap_or("guard")
+            )
+        }
+        None => "This needs hands.".to_owned(),
+    }
+}
+
+fn kubernetes_adopt(finding: &Finding) -> String {
+    let detach = uuid(finding).map_or_else(String::new, |id| format!(": cmk detach volume id={id}"));
+    format!(
+        "Kubernetes: after the adopt, a VolumeAttachment of this node heals by itself; with none, nothing will ever detach the volume, so do it through CloudStack once the guest has let go{detach}. {}",
+        kubernetes_look(finding)
+    )
+}
+
+fn kubernetes_look(finding: &Finding) -> String {
+    uuid(finding).map_or_else(String::new, |id| {
+        format!("Look: kubectl get pv,volumeattachment -o wide | grep {id}")
+    })
+}
+
+/// The volume's uuid, if it is one: only then is it fit for a command line.
+fn uuid(finding: &Finding) -> Option<&str> {
+    let uuid = finding.volume.as_ref()?.uuid.as_deref()?;
+    let shaped = uuid.len() == 36 && uuid.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    shaped.then_some(uuid)
+}

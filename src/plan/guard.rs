@@ -1,0 +1,259 @@
+//! Guards: preconditions of a remedy that rows and XML can decide. Each names itself and says what it saw.
+
+use crate::classify::{Class, Finding};
+use crate::model::{
+    Job, JobState, Pool, PoolType, Slot, Vm, VmId, VmState, VmType, Volume, VolumeState, VolumeType, Work,
+};
+use crate::sight::{Held, Identity, Sight};
+use std::collections::BTreeSet;
+
+/// A guard that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    /// Its name.
+    pub code: &'static str,
+    /// What it saw.
+    pub why: String,
+}
+
+/// VMs that are split or drifted: nothing of theirs is repaired.
+pub(super) fn troubled(findings: &[Finding]) -> BTreeSet<VmId> {
+    let vms = findings
+        .iter()
+        .filter(|f| matches!(f.class, Class::SplitVm | Class::VmDrift));
+    vms.filter_map(|f| f.vm.as_ref()).map(|vm| vm.id).collect()
+}
+
+/// Everything that the guards of one remedy look at.
+pub(super) struct Guards<'s, 'e> {
+    pub sight: &'s Sight<'e>,
+    pub troubled: &'s BTreeSet<VmId>,
+    pub volume: &'e Volume,
+    /// The VM whose row or domain is changed.
+    pub vm: &'e Vm,
+    /// The disk, where there is one.
+    pub held: Option<Held>,
+}
+
+type Check = Option<Broken>;
+
+fn broken(yes: bool, code: &'static str, why: impl FnOnce() -> String) -> Check {
+    yes.then(|| Broken { code, why: why() })
+}
+
+impl Guards<'_, '_> {
+    /// The first guard that every change of a row must pass and that does not hold.
+    pub fn row(&self) -> Check {
+        self.known_schema()
+            .or_else(|| self.data_volume())
+            .or_else(|| self.volume_ready())
+            .or_else(|| self.same_owner())
+            .or_else(|| self.vm())
+            .or_else(|| self.no_backup_offering())
+            .or_else(|| self.no_vm_snapshot())
+            .or_else(|| self.no_jobs())
+            .or_else(|| self.complete_sight())
+    }
+
+    /// What a row may be given only if the guest writes to the copy that the row names.
+    pub fn source_matches(&self) -> Check {
+        let matches = self.held.is_some_and(|held| match self.sight.identity(held) {
+            Identity::Volume(named) => named.source_matches,
+            Identity::Conflict { .. } | Identity::Ambiguous(_) | Identity::NoVolume | Identity::Unknown => {
+                false
+            }
+        });
+        broken(!matches, "source-matches", || {
+            "the guest writes to another source than the row names (another pool, or an overlay)".to_owned()
+        })
+    }
+
+    /// The live slot can be written into the row: known, never 3, and no other row of the VM has it.
+    pub fn slot_free(&self) -> Check {
+        let target = self
+            .held
+            .map(|held| self.sight.disk(held).target.as_str())
+            .unwrap_or_default();
+        let Some(slot) = Slot::of_target(target).filter(|slot| *slot != Slot::CDROM) else {
+            return broken(true, "slot-free", || {
+                format!("target {target} is no slot that CloudStack gives out")
+            });
+        };
+        let rows = self
+            .sight
+            .volumes_of(self.vm.id)
+            .iter()
+            .filter_map(|id| self.sight.volume(*id));
+        let taken = rows
+            .filter(|v| v.id != self.volume.id)
+            .any(|v| v.device_id == Some(slot.0));
+        broken(taken, "slot-free", || {
+            format!("another row of {} has device id {slot}", self.vm.instance)
+        })
+    }
+
+    /// Exactly one holder.
+    pub fn single_holder(&self) -> Check {
+        let count = self.sight.holders(self.volume.id).len();
+        broken(count != 1, "single-holder", || {
+            format!("{count} disks of it were seen")
+        })
+    }
+
+    /// No host that could hold the volume is unread, and no disk that could be it is unidentified.
+    pub fn complete_sight(&self) -> Check {
+        let first = self.sight.obstacles(self.volume).into_iter().next()?;
+        broken(true, "complete-sight", || first.why)
+    }
+
+    /// No block job on the disk.
+    pub fn no_block_job(&self) -> Check {
+        let mirrored = self.held.is_some_and(|held| self.sight.disk(held).mirror);
+        broken(mirrored, "no-block-job", || {
+            "a block job runs on the disk".to_owned()
+        })
+    }
+
+    /// Neither ROOT nor slot 0, by the row and by the domain.
+    pub fn data_volume(&self) -> Check {
+        let live = self
+            .held
+            .and_then(|held| Slot::of_target(&self.sight.disk(held).target));
+        let root =
+            self.volume.kind != VolumeType::Data || self.volume.device_id == Some(0) || live == Some(Slot(0));
+        broken(root, "data-volume", || {
+            "ROOT and slot 0 are never repaired".to_owned()
+        })
+    }
+
+    /// Only volumes on storage where unplugging is all there is to a detach.
+    pub fn plain_storage(&self) -> Check {
+        let pool = self.volume.pool.and_then(|id| self.sight.pool(id));
+        let plain = |pool: &Pool| {
+            !pool.managed
+                && matches!(
+                    pool.kind,
+                    PoolType::Rbd
+                        | PoolType::NetworkFilesystem
+                        | PoolType::SharedMountPoint
+                        | PoolType::Filesystem
+                )
+        };
+        let encrypted =
+            self.volume.encrypted || self.held.is_some_and(|held| self.sight.disk(held).encrypted);
+        broken(encrypted || !pool.is_some_and(plain), "plain-storage", || {
+            "its storage is managed or encrypted: a raw detach would leave mappings or secrets behind"
+                .to_owned()
+        })
+    }
+
+    /// The VM itself: a user's, running, settled.
+    pub fn vm(&self) -> Check {
+        let vm = self.vm;
+        let flux = self.sight.vm_flux(vm.id);
+        broken(vm.kind != VmType::User, "user-vm", || {
+            format!("{} is a system VM", vm.instance)
+        })
+        .or_else(|| {
+            let runs = vm.removed.is_none() && vm.state == VmState::Running;
+            broken(!runs, "vm-running", || format!("{} is {}", vm.instance, vm.state))
+        })
+        .or_else(|| {
+            let unsettled = self.troubled.contains(&vm.id) || self.sight.is_mismatched(vm.id);
+            broken(unsettled, "vm-settled", || {
+                format!("{} is split, drifted or cannot be told", vm.instance)
+            })
+        })
+        .or_else(|| flux.and_then(|flux| broken(true, "no-jobs", || flux.why.clone())))
+    }
+
+    fn volume_ready(&self) -> Check {
+        let ready = self.volume.state == VolumeState::Ready && self.volume.removed.is_none();
+        broken(!ready, "volume-ready", || {
+            format!("its state is {}", self.volume.state)
+        })
+    }
+
+    /// Volume and VM belong to one account, in one zone.
+    pub fn same_owner(&self) -> Check {
+        let (volume, vm) = (self.volume, self.vm);
+        let same = (volume.account, volume.domain, volume.zone) == (vm.account, vm.domain, vm.zone);
+        broken(!same, "same-owner", || {
+            format!("the volume and {} have different owners or zones", vm.instance)
+        })
+    }
+
+    fn no_backup_offering(&self) -> Check {
+        broken(self.vm.has_backup_offering, "no-backup-offering", || {
+            format!(
+                "{} has a backup offering, which lists its volumes",
+                self.vm.instance
+            )
+        })
+    }
+
+    fn no_vm_snapshot(&self) -> Check {
+        broken(self.vm.has_snapshot, "no-vm-snapshot", || {
+            format!("{} has VM snapshots", self.vm.instance)
+        })
+    }
+
+    /// Nothing pending that names the volume; nothing cancelled as "blocking others" for its VMs, whose thread may
+    /// still act.
+    pub fn no_jobs(&self) -> Check {
+        let vms = [Some(self.vm.id), self.volume.instance];
+        let acts = |job: &&Job| {
+            let ours = job.volume == Some(self.volume.id);
+            let theirs = job.vm.is_some() && vms.contains(&job.vm);
+            (job.state == JobState::Pending && (ours || (theirs && job.work == Work::Vm)))
+                || (job.cancelled_blocking && (ours || theirs))
+        };
+        let job = self.sight.evidence.jobs.iter().find(acts)?;
+        broken(true, "no-jobs", || {
+            let how = if job.cancelled_blocking {
+                "was cancelled as blocking others and may still act"
+            } else {
+                "is pending"
+            };
+            format!("job-{} ({}) {how}", job.number(), job.command)
+        })
+    }
+
+    /// A CloudStack release whose way of writing volrecon was taught: 4.15 to 4.23.
+    pub fn known_schema(&self) -> Check {
+        let version = self
+            .sight
+            .evidence
+            .database
+            .cloudstack
+            .as_deref()
+            .unwrap_or("unknown");
+        let mut parts = version.split('.').map(str::parse::<u32>);
+        let known = matches!((parts.next(), parts.next()), (Some(Ok(4)), Some(Ok(15..=23))));
+        broken(!known, "known-schema", || {
+            format!("CloudStack {version} is not a release that volrecon knows")
+        })
+    }
+
+    /// No volume that the rows give this VM has another holder, and that can be shown.
+    pub fn claims_free(&self) -> Check {
+        for id in self.sight.volumes_of(self.vm.id) {
+            let Some(volume) = self.sight.volume(*id) else {
+                continue;
+            };
+            let name = volume.uuid.as_deref().unwrap_or("without uuid");
+            let foreign = |held: &Held| self.sight.seats()[held.seat].vm() != Some(self.vm.id);
+            if self.sight.holders(*id).iter().any(foreign) {
+                return broken(true, "claims-free", || {
+                    format!("volume {name} has another holder")
+                });
+            }
+            if let Some(first) = self.sight.obstacles(volume).into_iter().next() {
+                return broken(true, "claims-free", || {
+                    format!("volume {name} could have another holder: {}", first.why)
+                });
+            }
+        }
+        None
+    }
+}

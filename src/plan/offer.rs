@@ -1,0 +1,161 @@
+//! Which remedies a class has, and which of them stand.
+
+use super::guard::{Broken, Guards};
+use crate::classify::{Action, Class, Finding, History, Offer, Remedy};
+use crate::model::VmId;
+use crate::sight::{Held, Sight};
+use std::collections::BTreeSet;
+
+/// The offers of one finding, recommended first. Empty where hands are needed.
+pub(super) fn offers(sight: &Sight<'_>, troubled: &BTreeSet<VmId>, finding: &Finding) -> Vec<Offer> {
+    let Some(volume) = finding.volume.as_ref().and_then(|v| sight.volume(v.id)) else {
+        return Vec::new();
+    };
+    let held = sight.holders(volume.id);
+    let guards = |vm: VmId, held: Option<Held>| {
+        sight.vm(vm).map(|vm| Guards {
+            sight,
+            troubled,
+            volume,
+            vm,
+            held,
+        })
+    };
+    let one = held.first().copied();
+    let holder = one.and_then(|held| sight.seats()[held.seat].vm());
+    match finding.class {
+        Class::StragglerDetach | Class::LostAttach | Class::IncompleteDetach => {
+            let Some(guards) = holder.and_then(|vm| guards(vm, one)) else {
+                return Vec::new();
+            };
+            let adopt = guards
+                .row()
+                .or_else(|| guards.source_matches())
+                .or_else(|| guards.single_holder())
+                .or_else(|| guards.slot_free())
+                .or_else(|| guards.no_block_job());
+            vec![
+                database(Action::Adopt, true, adopt),
+                detach(&guards),
+                restart(&guards),
+            ]
+        }
+        Class::WrongVm => {
+            let Some(guards) = holder.and_then(|vm| guards(vm, one)) else {
+                return Vec::new();
+            };
+            let reassign = guards
+                .row()
+                .or_else(|| guards.source_matches())
+                .or_else(|| guards.single_holder())
+                .or_else(|| guards.slot_free())
+                .or_else(|| guards.no_block_job())
+                .or_else(|| unnamed(&guards.vm.instance));
+            vec![detach(&guards), database(Action::Reassign, false, reassign)]
+        }
+        Class::MissingDisk => {
+            let Some(guards) = volume.instance.and_then(|vm| guards(vm, None)) else {
+                return Vec::new();
+            };
+            let mut out = Vec::new();
+            if History::new(sight).has_detach(volume.id, guards.vm.id) {
+                out.push(database(Action::Release, true, guards.row()));
+            }
+            out.push(restart(&guards));
+            out
+        }
+        Class::DoubleOpen => {
+            // Only if the row names exactly one of two domains, and never the one it names.
+            let seats: BTreeSet<usize> = held.iter().map(|h| h.seat).collect();
+            let vm_of = |h: &&Held| sight.seats()[h.seat].vm();
+            let named = held
+                .iter()
+                .filter(|h| vm_of(h).is_some() && vm_of(h) == volume.instance)
+                .count();
+            let other = held.iter().find(|h| vm_of(h) != volume.instance).copied();
+            let vm = other.and_then(|h| sight.seats()[h.seat].vm());
+            match vm.and_then(|vm| guards(vm, other)) {
+                Some(guards) if held.len() == 2 && seats.len() == 2 && named == 1 => vec![detach(&guards)],
+                _ => Vec::new(),
+            }
+        }
+        Class::SlotMismatch => {
+            let Some(guards) = volume.instance.and_then(|vm| guards(vm, one)) else {
+                return Vec::new();
+            };
+            let reslot = guards
+                .row()
+                .or_else(|| guards.source_matches())
+                .or_else(|| guards.single_holder())
+                .or_else(|| guards.slot_free())
+                .or_else(|| guards.no_block_job());
+            let mut out = Vec::new();
+            if !finding.blocks.is_empty() {
+                out.push(database(Action::Reslot, false, reslot));
+            }
+            out.push(restart(&guards));
+            out
+        }
+        Class::IdentityConflict
+        | Class::SplitVm
+        | Class::DeletedInUse
+        | Class::VmDrift
+        | Class::ForeignHolder
+        | Class::DuplicateSlot
+        | Class::UnknownDisk
+        | Class::PendingStraggler => Vec::new(),
+    }
+}
+
+fn database(action: Action, recommended: bool, broken: Option<Broken>) -> Offer {
+    make(Remedy::Database, action, recommended, broken)
+}
+
+/// A detach while in use or unknown is always withheld, and a scan cannot know.
+fn detach(guards: &Guards<'_, '_>) -> Offer {
+    let unknown = || {
+        Some(Broken {
+            code: "not-mounted",
+            why: "not shown unused: a scan asks neither the guest nor its monitor".to_owned(),
+        })
+    };
+    let broken = guards
+        .data_volume()
+        .or_else(|| guards.vm())
+        .or_else(|| guards.no_jobs())
+        .or_else(|| guards.no_block_job())
+        .or_else(|| guards.plain_storage())
+        .or_else(|| guards.complete_sight())
+        .or_else(unknown);
+    make(Remedy::Detach, Action::Detach, false, broken)
+}
+
+fn restart(guards: &Guards<'_, '_>) -> Offer {
+    let broken = guards
+        .data_volume()
+        .or_else(|| guards.vm())
+        .or_else(|| guards.no_jobs())
+        .or_else(|| guards.complete_sight())
+        .or_else(|| guards.claims_free());
+    make(Remedy::Restart, Action::Restart, false, broken)
+}
+
+fn unnamed(instance: &str) -> Option<Broken> {
+    let why = format!("{instance} is not shown to use it, and nobody has named the owner");
+    Some(Broken {
+        code: "named-holder",
+        why,
+    })
+}
+
+fn make(remedy: Remedy, action: Action, recommended: bool, broken: Option<Broken>) -> Offer {
+    let recommended = recommended && broken.is_none();
+    let (withheld, code) = broken.map_or((None, None), |b| (Some(b.why), Some(b.code)));
+    Offer {
+        remedy,
+        action,
+        recommended,
+        withheld,
+        code,
+    }
+}

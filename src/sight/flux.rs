@@ -1,0 +1,193 @@
+//! In flux: what CloudStack is at work on. Reported, never judged, never repaired.
+
+use super::{Sight, Who};
+use crate::model::{Job, JobState, RunState, Vm, VmId, Volume, VolumeId, Work};
+use jiff::Timestamp;
+
+/// Why a volume or a VM is in flux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flux {
+    /// In words.
+    pub why: String,
+    /// `volume-state`, `vm-state`, `job`, `moved`, `migrating`, `mirror`.
+    pub code: &'static str,
+    /// For longer than `--stuck-after`, or by a job that nobody works on: counts as not seen.
+    pub stuck: bool,
+    /// A migration of the VM: its domain may be on two hosts.
+    pub migration: bool,
+}
+
+impl Flux {
+    fn new(why: String, code: &'static str, stuck: bool) -> Self {
+        Self {
+            why,
+            code,
+            stuck,
+            migration: false,
+        }
+    }
+}
+
+impl Sight<'_> {
+    /// Why a volume is in flux, if it is.
+    #[must_use]
+    pub fn volume_flux(&self, volume: VolumeId) -> Option<&Flux> {
+        self.volume_flux.get(&volume)
+    }
+
+    /// Why a VM is in flux, if it is. Attach and detach jobs of single volumes are no flux of the VM.
+    #[must_use]
+    pub fn vm_flux(&self, vm: VmId) -> Option<&Flux> {
+        self.vm_flux.get(&vm)
+    }
+
+    /// Whether a VM migrates: by its row, a job, or libvirt.
+    #[must_use]
+    pub fn is_migrating(&self, vm: VmId) -> bool {
+        self.vm_flux(vm).is_some_and(|flux| flux.migration)
+    }
+
+    /// Pending jobs.
+    pub fn pending(&self) -> impl Iterator<Item = &Job> {
+        self.evidence
+            .jobs
+            .iter()
+            .filter(|job| job.state == JobState::Pending)
+    }
+
+    pub(super) fn find_flux(&mut self) {
+        let mut volumes: Vec<(VolumeId, Flux)> = Vec::new();
+        let mut vms: Vec<(VmId, Flux)> = Vec::new();
+        for volume in self.volumes.values() {
+            volumes.extend(self.state_of_volume(volume).map(|flux| (volume.id, flux)));
+        }
+        for vm in self.vms.values() {
+            vms.extend(self.state_of_vm(vm).map(|flux| (vm.id, flux)));
+        }
+        for job in self.pending() {
+            let stuck = job.abandoned || self.is_old(job.created);
+            let why = job_text(job);
+            match (job.work, job.volume, job.vm) {
+                (Work::Vm, _, Some(vm)) => {
+                    let migration = job.command.contains("Migrat");
+                    vms.push((
+                        vm,
+                        Flux {
+                            migration,
+                            ..Flux::new(why, "job", stuck)
+                        },
+                    ));
+                }
+                (Work::Vm, _, None) => {}
+                (_, Some(volume), _) => volumes.push((volume, Flux::new(why, "job", stuck))),
+                // Which volume it works on is not known: it may be any of the VM's.
+                (_, None, Some(vm)) => vms.push((vm, Flux::new(why, "job", stuck))),
+                (_, None, None) => {}
+            }
+        }
+        for row in &self.evidence.reconcile {
+            let stuck = self.is_old(row.created);
+            let flux = |migration| Flux {
+                migration,
+                ..Flux::new(format!("{} is being reconciled", row.command), "job", stuck)
+            };
+            volumes.extend(row.volume.map(|id| (id, flux(false))));
+            vms.extend(row.vm.map(|id| (id, flux(row.command.contains("Migrat")))));
+        }
+        for seat in &self.seats {
+            if let (Who::Vm(vm), RunState::Incoming) = (seat.who, seat.domain.state) {
+                let why = format!(
+                    "libvirt on {} shows a migration under way",
+                    self.host_name(seat.host)
+                );
+                vms.push((
+                    vm,
+                    Flux {
+                        migration: true,
+                        ..Flux::new(why, "migrating", false)
+                    },
+                ));
+            }
+        }
+        for (volume, holders) in &self.holders {
+            if holders.iter().any(|held| self.disk(*held).mirror) {
+                let why = "a block job mirrors its disk".to_owned();
+                volumes.push((*volume, Flux::new(why, "mirror", false)));
+            }
+        }
+        for id in &self.evidence.moved.volumes {
+            volumes.push((
+                *id,
+                Flux::new("its row moved during the look".to_owned(), "moved", false),
+            ));
+        }
+        for id in &self.evidence.moved.vms {
+            vms.push((
+                *id,
+                Flux::new("its row moved during the look".to_owned(), "moved", false),
+            ));
+        }
+        for (id, flux) in volumes {
+            merge(self.volume_flux.entry(id), &flux);
+        }
+        for (id, flux) in vms {
+            merge(self.vm_flux.entry(id), &flux);
+        }
+    }
+
+    fn state_of_volume(&self, volume: &Volume) -> Option<Flux> {
+        let live = volume.removed.is_none() && volume.state.is_transitional();
+        live.then(|| {
+            let why = format!("its state is {}", volume.state);
+            Flux::new(why, "volume-state", self.is_old(volume.updated))
+        })
+    }
+
+    fn state_of_vm(&self, vm: &Vm) -> Option<Flux> {
+        let live = vm.removed.is_none() && vm.state.is_transitional();
+        live.then(|| {
+            let why = format!("VM {} is {}", vm.instance, vm.state);
+            let migration = vm.state == crate::model::VmState::Migrating;
+            Flux {
+                migration,
+                ..Flux::new(why, "vm-state", self.is_old(vm.update_time))
+            }
+        })
+    }
+
+    /// Older than `--stuck-after` at the end of the look. What has no time is not called old.
+    fn is_old(&self, since: Option<Timestamp>) -> bool {
+        since.is_some_and(|since| {
+            let age = self
+                .evidence
+                .finished
+                .as_second()
+                .saturating_sub(since.as_second());
+            u64::try_from(age).is_ok_and(|age| age > self.evidence.stuck_after)
+        })
+    }
+}
+
+/// The first reason stays, since they come in a fixed order; being stuck or migrating adds up.
+fn merge<K>(entry: std::collections::hash_map::Entry<'_, K, Flux>, flux: &Flux) {
+    let old = entry.or_insert_with(|| flux.clone());
+    if flux.stuck && !old.stuck {
+        old.stuck = true;
+        old.why.clone_from(&flux.why);
+    }
+    old.migration |= flux.migration;
+}
+
+fn job_text(job: &Job) -> String {
+    let at = if job.running == Some(false) {
+        "waits"
+    } else {
+        "runs"
+    };
+    let lost = if job.abandoned {
+        ", and its management server is gone"
+    } else {
+        ""
+    };
+    format!("job-{} ({}) {at}{lost}", job.number(), job.command)
+}

@@ -1,0 +1,294 @@
+//! Which volume a disk is: its serial, then its source by the type of the pool. The target names nothing.
+//!
+//! Unknown serials are ignored (imported VMs have none of ours). A serial that names a removed row, or a row left over
+//! from a migration, yields to the live row of the source. A backing chain is walked only if its top is unknown.
+
+use super::{Held, Sight};
+use crate::model::{
+    Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, seen_keys, serial_of,
+};
+use std::collections::HashMap;
+
+/// How a disk was recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The volume.
+    pub volume: VolumeId,
+    /// The top of its chain is shown to be the source that the row expects. If not, the guest may write to another copy
+    /// than the one that the row names.
+    pub source_matches: bool,
+}
+
+/// Which volume a disk is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// This one.
+    Volume(Named),
+    /// Its serial names one volume, its source another.
+    Conflict {
+        /// The serial's.
+        serial: VolumeId,
+        /// The source's.
+        source: VolumeId,
+    },
+    /// Two live rows stand on its source, and the serial does not decide.
+    Ambiguous(Vec<VolumeId>),
+    /// No volume, and known to be none: a CD-ROM, a drive without medium, an `extraconfig` disk.
+    NoVolume,
+    /// Not known. A `lun` device with a source is here, too.
+    Unknown,
+}
+
+/// Rows by their expected source; local pools' rows with their hosts.
+type Sources = HashMap<SourceKey, Vec<VolumeId>>;
+
+enum Pick {
+    None,
+    One(VolumeId),
+    Many(Vec<VolumeId>),
+}
+
+impl<'e> Sight<'e> {
+    pub(super) fn identify_disks(&mut self) {
+        let serials = self.serials();
+        let mut sources = None;
+        let mut identities = Vec::with_capacity(self.seats.len());
+        for seat in &self.seats {
+            let vm = seat.vm().and_then(|id| self.vm(id));
+            let disks = &seat.domain.disks;
+            identities.push(
+                disks
+                    .iter()
+                    .map(|disk| self.identify(disk, seat.host, vm, &serials, &mut sources))
+                    .collect::<Vec<_>>(),
+            );
+        }
+        for (seat, disks) in identities.iter().enumerate() {
+            for (disk, identity) in disks.iter().enumerate() {
+                let held = Held { seat, disk };
+                match identity {
+                    Identity::Volume(named) => self.holders.entry(named.volume).or_default().push(held),
+                    Identity::Conflict { .. } | Identity::Ambiguous(_) | Identity::Unknown => {
+                        self.unidentified.push(held);
+                    }
+                    Identity::NoVolume => {}
+                }
+            }
+        }
+        self.identities = identities;
+    }
+
+    /// Rows by the number in their serial. A live row wins; uuids are unique, so two live ones cannot share it.
+    fn serials(&self) -> HashMap<u128, VolumeId> {
+        let mut serials = HashMap::with_capacity(self.volumes.len());
+        for volume in self.volumes.values() {
+            let Some(serial) = volume.uuid.as_deref().and_then(serial_of) else {
+                continue;
+            };
+            let old: Option<&&Volume> = serials.get(&serial).and_then(|id| self.volumes.get(id));
+            if old.is_none_or(|old| old.is_deleted() || !volume.is_deleted()) {
+                serials.insert(serial, volume.id);
+            }
+        }
+        serials
+    }
+
+    fn sources(&self) -> Sources {
+        let mut sources = Sources::with_capacity(self.volumes.len());
+        for volume in self.volumes.values() {
+            for key in self.expected(volume) {
+                sources.entry(key).or_default().push(volume.id);
+            }
+        }
+        sources
+    }
+
+    fn expected(&self, volume: &Volume) -> Vec<SourceKey> {
+        volume
+            .pool
+            .and_then(|id| self.pool(id))
+            .map_or_else(Vec::new, |pool| expected_keys(volume, pool))
+    }
+
+    fn identify(
+        &self,
+        disk: &'e Disk,
+        host: HostId,
+        vm: Option<&Vm>,
+        serials: &HashMap<u128, VolumeId>,
+        sources: &mut Option<Sources>,
+    ) -> Identity {
+        if disk.device == Device::Lun && disk.source.is_some() {
+            return Identity::Unknown;
+        }
+        let Some(source) = disk.source.as_ref().filter(|_| Self::can_be_volume(disk)) else {
+            return Identity::NoVolume;
+        };
+        let by_serial = disk
+            .serial
+            .as_deref()
+            .and_then(serial_of)
+            .and_then(|serial| serials.get(&serial))
+            .and_then(|id| self.volume(*id));
+        // The common case needs no index of sources: the serial's row expects just this source.
+        if let Some(row) = by_serial.filter(|row| !row.is_deleted())
+            && self.expects(row, source, host)
+        {
+            return Identity::Volume(Named {
+                volume: row.id,
+                source_matches: true,
+            });
+        }
+        let sources = sources.get_or_insert_with(|| self.sources());
+        match (by_serial, self.pick(source, host, sources)) {
+            (Some(serial), Pick::One(id)) => self.weigh(serial, id),
+            (Some(serial), Pick::None) => self.through_chain(Some(serial), disk, host, sources),
+            (Some(serial), Pick::Many(ids)) if ids.contains(&serial.id) => Identity::Volume(Named {
+                volume: serial.id,
+                source_matches: true,
+            }),
+            (_, Pick::Many(ids)) => Identity::Ambiguous(ids),
+            (None, Pick::One(volume)) => Identity::Volume(Named {
+                volume,
+                source_matches: true,
+            }),
+            (None, Pick::None) => match self.through_chain(None, disk, host, sources) {
+                Identity::Unknown if is_extra(disk, vm) || is_image(disk) => Identity::NoVolume,
+                other => other,
+            },
+        }
+    }
+
+    /// Both witnesses name a row. The live one of the source wins over what is gone or left over.
+    fn weigh(&self, serial: &Volume, id: VolumeId) -> Identity {
+        let Some(source) = self.volume(id) else {
+            return Identity::Unknown;
+        };
+        if serial.id == source.id {
+            return Identity::Volume(Named {
+                volume: source.id,
+                source_matches: true,
+            });
+        }
+        let linked = serial.last_id == Some(source.id) || source.last_id == Some(serial.id);
+        match (serial.is_deleted(), source.is_deleted()) {
+            (true, _) => Identity::Volume(Named {
+                volume: source.id,
+                source_matches: true,
+            }),
+            // The old copy of a migrated volume: its row gave its uuid away.
+            (false, true) if source.uuid.is_none() || linked => Identity::Volume(Named {
+                volume: serial.id,
+                source_matches: false,
+            }),
+            (false, false) if linked => Identity::Volume(Named {
+                volume: source.id,
+                source_matches: true,
+            }),
+            (false, false) if source.uuid.is_none() => Identity::Volume(Named {
+                volume: serial.id,
+                source_matches: false,
+            }),
+            (false, _) => Identity::Conflict {
+                serial: serial.id,
+                source: source.id,
+            },
+        }
+    }
+
+    /// The top is no row's source: an overlay, or a copy that the row has left behind.
+    fn through_chain(
+        &self,
+        serial: Option<&Volume>,
+        disk: &Disk,
+        host: HostId,
+        sources: &Sources,
+    ) -> Identity {
+        for below in &disk.backing {
+            match (self.pick(below, host, sources), serial) {
+                (Pick::None, _) => {}
+                (Pick::Many(ids), Some(row)) if ids.contains(&row.id) => {
+                    return Identity::Volume(Named {
+                        volume: row.id,
+                        source_matches: false,
+                    });
+                }
+                (Pick::Many(ids), _) => return Identity::Ambiguous(ids),
+                (Pick::One(id), Some(row)) => {
+                    return match self.weigh(row, id) {
+                        Identity::Volume(named) => Identity::Volume(Named {
+                            source_matches: false,
+                            ..named
+                        }),
+                        other => other,
+                    };
+                }
+                (Pick::One(volume), None) => {
+                    return Identity::Volume(Named {
+                        volume,
+                        source_matches: false,
+                    });
+                }
+            }
+        }
+        serial.map_or(Identity::Unknown, |row| {
+            Identity::Volume(Named {
+                volume: row.id,
+                source_matches: false,
+            })
+        })
+    }
+
+    fn expects(&self, volume: &Volume, source: &Source, host: HostId) -> bool {
+        let seen = seen_keys(source);
+        self.on_host(volume, host) && self.expected(volume).iter().any(|key| seen.contains(key))
+    }
+
+    /// A local pool's path means a file of its own on every host.
+    fn on_host(&self, volume: &Volume, host: HostId) -> bool {
+        let pool = volume.pool.and_then(|id| self.pool(id));
+        pool.is_none_or(|pool| !pool.is_local() || pool.hosts.contains(&host))
+    }
+
+    /// The row of a source: the live one; of several that are gone, the latest.
+    fn pick(&self, source: &Source, host: HostId, sources: &Sources) -> Pick {
+        let mut rows: Vec<&Volume> = seen_keys(source)
+            .iter()
+            .filter_map(|key| sources.get(key))
+            .flatten()
+            .filter_map(|id| self.volume(*id))
+            .filter(|volume| self.on_host(volume, host))
+            .collect();
+        rows.sort_by_key(|v| v.id);
+        rows.dedup_by_key(|v| v.id);
+        let mut live: Vec<&Volume> = rows.iter().copied().filter(|v| !v.is_deleted()).collect();
+        if live.len() > 1 && live.iter().any(|v| v.uuid.is_some()) {
+            live.retain(|v| v.uuid.is_some());
+        }
+        match live.as_slice() {
+            [] => rows.last().map_or(Pick::None, |v| Pick::One(v.id)),
+            [one] => Pick::One(one.id),
+            many => Pick::Many(many.iter().map(|v| v.id).collect()),
+        }
+    }
+}
+
+/// A disk of an `extraconfig` detail: the operator's own, and known.
+fn is_extra(disk: &Disk, vm: Option<&Vm>) -> bool {
+    let source = disk.source.as_ref().map(|s| s.name.as_str());
+    vm.is_some_and(|vm| {
+        vm.extra_disks
+            .iter()
+            .any(|extra| match (&extra.source, &extra.target) {
+                (Some(name), _) => Some(name.as_str()) == source,
+                (None, Some(target)) => *target == disk.target,
+                (None, None) => false,
+            })
+    })
+}
+
+/// A boot or configuration image plugged in as a read-only disk.
+fn is_image(disk: &Disk) -> bool {
+    let name = disk.source.as_ref().map_or("", |s| s.name.as_str());
+    disk.readonly && name.to_ascii_lowercase().ends_with(".iso")
+}

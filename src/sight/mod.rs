@@ -1,0 +1,328 @@
+//! Sight: what the evidence shows, and what it can prove.
+//!
+//! *Comes in*: evidence. *Goes out*: which disk is which volume, which domain is which VM, what is in flux, and
+//! three-valued answers to "where is it": seen, nowhere (with a proof), or not known (with the reason). *Never*: a
+//! verdict, I/O, a clock. Hiding a host, a domain or a row may turn an answer into "not known", never into "nowhere".
+
+mod absence;
+mod flux;
+mod hosts;
+mod identify;
+mod slots;
+
+pub use absence::{Absence, Obstacle, Whereabouts};
+pub use flux::Flux;
+pub use hosts::View;
+pub use identify::{Identity, Named};
+pub use slots::Taken;
+
+use crate::evidence::Evidence;
+use crate::model::{
+    Cluster, Device, Disk, Domain, Host, HostId, Pool, PoolId, RunState, Vm, VmId, Volume, VolumeId,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Which VM a domain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The VM's: its name, and its uuid where the row has one.
+    Vm(VmId),
+    /// The VM's name with another uuid, or its uuid under another name: that VM cannot be told.
+    Mismatch(VmId),
+    /// No VM of CloudStack's: a rescue guest, an import helper, `DUMMY-VM-*`.
+    Foreign,
+}
+
+/// An active domain on a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Seat<'e> {
+    /// The host.
+    pub host: HostId,
+    /// The domain.
+    pub domain: &'e Domain,
+    /// Whose it is.
+    pub who: Who,
+    /// The silent half of a migration: the same domain runs elsewhere, and this one is paused by the migration.
+    pub twin: bool,
+}
+
+impl Seat<'_> {
+    /// The VM that the domain is, if that is certain.
+    #[must_use]
+    pub fn vm(&self) -> Option<VmId> {
+        match self.who {
+            Who::Vm(id) => Some(id),
+            Who::Mismatch(_) | Who::Foreign => None,
+        }
+    }
+
+    /// A paused helper that CloudStack starts for an incremental snapshot of a stopped VM (4.21).
+    #[must_use]
+    pub fn is_snapshot_helper(&self) -> bool {
+        self.domain.name.starts_with("DUMMY-VM-")
+    }
+}
+
+/// One disk of one seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Held {
+    /// Index into [`Sight::seats`].
+    pub seat: usize,
+    /// Index into the domain's disks.
+    pub disk: usize,
+}
+
+/// Indexes over one evidence.
+pub struct Sight<'e> {
+    /// What they stand on.
+    pub evidence: &'e Evidence,
+    volumes: BTreeMap<VolumeId, &'e Volume>,
+    vms: BTreeMap<VmId, &'e Vm>,
+    pools: HashMap<PoolId, &'e Pool>,
+    hosts: BTreeMap<HostId, &'e Host>,
+    clusters: HashMap<crate::model::ClusterId, &'e Cluster>,
+    volumes_of: HashMap<VmId, Vec<VolumeId>>,
+    seats: Vec<Seat<'e>>,
+    seats_of: HashMap<VmId, Vec<usize>>,
+    mismatched: BTreeSet<VmId>,
+    identities: Vec<Vec<Identity>>,
+    holders: HashMap<VolumeId, Vec<Held>>,
+    unidentified: Vec<Held>,
+    volume_flux: HashMap<VolumeId, Flux>,
+    vm_flux: HashMap<VmId, Flux>,
+}
+
+impl<'e> Sight<'e> {
+    /// Looks through evidence once.
+    #[must_use]
+    pub fn new(evidence: &'e Evidence) -> Self {
+        let mut sight = Self {
+            evidence,
+            volumes: evidence.volumes.iter().map(|v| (v.id, v)).collect(),
+            vms: evidence.vms.iter().map(|v| (v.id, v)).collect(),
+            pools: evidence.pools.iter().map(|p| (p.id, p)).collect(),
+            hosts: evidence.hosts.iter().map(|h| (h.id, h)).collect(),
+            clusters: evidence.clusters.iter().map(|c| (c.id, c)).collect(),
+            volumes_of: HashMap::new(),
+            seats: Vec::new(),
+            seats_of: HashMap::new(),
+            mismatched: BTreeSet::new(),
+            identities: Vec::new(),
+            holders: HashMap::new(),
+            unidentified: Vec::new(),
+            volume_flux: HashMap::new(),
+            vm_flux: HashMap::new(),
+        };
+        for volume in sight.volumes.values().filter(|v| v.removed.is_none()) {
+            if let Some(vm) = volume.instance {
+                sight.volumes_of.entry(vm).or_default().push(volume.id);
+            }
+        }
+        sight.place_domains();
+        sight.identify_disks();
+        sight.find_flux();
+        sight
+    }
+
+    /// All volumes, by id.
+    pub fn volumes(&self) -> impl Iterator<Item = &'e Volume> + '_ {
+        self.volumes.values().copied()
+    }
+
+    /// All VMs, by id.
+    pub fn vms(&self) -> impl Iterator<Item = &'e Vm> + '_ {
+        self.vms.values().copied()
+    }
+
+    /// A volume's row.
+    #[must_use]
+    pub fn volume(&self, id: VolumeId) -> Option<&'e Volume> {
+        self.volumes.get(&id).copied()
+    }
+
+    /// A VM's row.
+    #[must_use]
+    pub fn vm(&self, id: VmId) -> Option<&'e Vm> {
+        self.vms.get(&id).copied()
+    }
+
+    /// A pool's row.
+    #[must_use]
+    pub fn pool(&self, id: PoolId) -> Option<&'e Pool> {
+        self.pools.get(&id).copied()
+    }
+
+    /// A host's row; none if it is removed or unknown.
+    #[must_use]
+    pub fn host(&self, id: HostId) -> Option<&'e Host> {
+        self.hosts.get(&id).copied()
+    }
+
+    /// A host's name, or its number where it has no row.
+    #[must_use]
+    pub fn host_name(&self, id: HostId) -> String {
+        self.host(id)
+            .map_or_else(|| format!("host {id}"), |h| h.name.clone())
+    }
+
+    /// Live rows that claim a VM, by id.
+    #[must_use]
+    pub fn volumes_of(&self, vm: VmId) -> &[VolumeId] {
+        self.volumes_of.get(&vm).map_or(&[], Vec::as_slice)
+    }
+
+    /// All active domains that were read, by host and name.
+    #[must_use]
+    pub fn seats(&self) -> &[Seat<'e>] {
+        &self.seats
+    }
+
+    /// The domains of a VM, silent twins of a migration left out.
+    #[must_use]
+    pub fn seats_of(&self, vm: VmId) -> Vec<usize> {
+        let all = self.seats_of.get(&vm).map_or(&[][..], Vec::as_slice);
+        all.iter().copied().filter(|s| !self.seats[*s].twin).collect()
+    }
+
+    /// Whether a domain bears the VM's name with another uuid, or its uuid under another name.
+    #[must_use]
+    pub fn is_mismatched(&self, vm: VmId) -> bool {
+        self.mismatched.contains(&vm)
+    }
+
+    /// A disk that was found by [`Held`].
+    #[must_use]
+    pub fn disk(&self, held: Held) -> &'e Disk {
+        &self.seats[held.seat].domain.disks[held.disk]
+    }
+
+    /// Which volume a disk is.
+    #[must_use]
+    pub fn identity(&self, held: Held) -> &Identity {
+        &self.identities[held.seat][held.disk]
+    }
+
+    /// Every disk of every seat.
+    pub fn disks(&self) -> impl Iterator<Item = Held> + '_ {
+        self.identities
+            .iter()
+            .enumerate()
+            .flat_map(|(seat, disks)| (0..disks.len()).map(move |disk| Held { seat, disk }))
+    }
+
+    /// The disks that are this volume's, silent twins of a migration left out. While a VM migrates, its domain on two
+    /// hosts counts once; a snapshot's helper does not count while the snapshot is taken.
+    #[must_use]
+    pub fn holders(&self, volume: VolumeId) -> Vec<Held> {
+        let Some(all) = self.holders.get(&volume) else {
+            return Vec::new();
+        };
+        let snapshotting = self
+            .volume(volume)
+            .is_some_and(|v| v.state == crate::model::VolumeState::Snapshotting);
+        let mut out: Vec<Held> = Vec::with_capacity(all.len());
+        for held in all {
+            let seat = &self.seats[held.seat];
+            if seat.twin || (snapshotting && seat.is_snapshot_helper()) {
+                continue;
+            }
+            let migrating = seat.vm().is_some_and(|vm| self.is_migrating(vm));
+            let again = out
+                .iter()
+                .any(|h| h.seat != held.seat && self.seats[h.seat].domain.uuid == seat.domain.uuid);
+            if !(migrating && again) {
+                out.push(*held);
+            }
+        }
+        out
+    }
+
+    /// Disks with a source that are no volume volrecon knows, and not surely something else; `lun` devices among them.
+    #[must_use]
+    pub fn unidentified(&self) -> &[Held] {
+        &self.unidentified
+    }
+
+    /// Whether volrecon judges a volume: those of other hypervisors never.
+    #[must_use]
+    pub fn is_judged(&self, volume: &Volume) -> bool {
+        if let Some(vm) = volume.instance.and_then(|id| self.vm(id)) {
+            return vm.is_kvm();
+        }
+        let Some(pool) = volume.pool.and_then(|id| self.pool(id)) else {
+            return true;
+        };
+        let kvm = |h: &str| h.eq_ignore_ascii_case("KVM") || h.eq_ignore_ascii_case("Any");
+        let cluster = pool.cluster.and_then(|id| self.clusters.get(&id));
+        let by_cluster = cluster.and_then(|c| c.hypervisor.as_deref()).is_none_or(kvm);
+        by_cluster && pool.hypervisor.as_deref().is_none_or(kvm) && !pool.kind.is_foreign()
+    }
+
+    fn place_domains(&mut self) {
+        let mut by_name: HashMap<&str, &Vm> = HashMap::new();
+        let mut by_uuid: HashMap<String, &Vm> = HashMap::new();
+        for vm in self.vms.values() {
+            // A live row wins over a removed one of the same name.
+            let better = |old: &&Vm| old.removed.is_some() && vm.removed.is_none();
+            if by_name.get(vm.instance.as_str()).is_none_or(better) {
+                by_name.insert(&vm.instance, vm);
+            }
+            if let Some(uuid) = vm.domain_uuid() {
+                by_uuid.insert(uuid, vm);
+            }
+        }
+        for (host, look) in &self.evidence.looks {
+            for domain in &look.domains {
+                let named = by_name.get(domain.name.as_str()).copied();
+                let identified = by_uuid.get(&domain.uuid).copied();
+                let who = match (named, identified) {
+                    (Some(vm), _) if vm.domain_uuid().is_none_or(|u| u == domain.uuid) => Who::Vm(vm.id),
+                    (Some(vm), _) => Who::Mismatch(vm.id),
+                    (None, Some(vm)) => Who::Mismatch(vm.id),
+                    (None, None) => Who::Foreign,
+                };
+                if let Who::Mismatch(vm) = who {
+                    self.mismatched.insert(vm);
+                    self.mismatched.extend(identified.map(|vm| vm.id));
+                }
+                self.seats.push(Seat {
+                    host: *host,
+                    domain,
+                    who,
+                    twin: false,
+                });
+            }
+        }
+        self.seats.sort_by(|a, b| {
+            (a.host, &a.domain.name, &a.domain.uuid).cmp(&(b.host, &b.domain.name, &b.domain.uuid))
+        });
+        self.mark_twins();
+        for (index, seat) in self.seats.iter().enumerate() {
+            if let Some(vm) = seat.vm() {
+                self.seats_of.entry(vm).or_default().push(index);
+            }
+        }
+    }
+
+    /// A domain that is paused by a migration is its running twin's shadow. If all of them are, one still counts.
+    fn mark_twins(&mut self) {
+        let mut shown: HashMap<&str, usize> = HashMap::new();
+        for seat in &self.seats {
+            if seat.domain.state != RunState::Incoming {
+                *shown.entry(&seat.domain.uuid).or_default() += 1;
+            }
+        }
+        for seat in &mut self.seats {
+            if seat.domain.state == RunState::Incoming {
+                let count = shown.entry(&seat.domain.uuid).or_default();
+                seat.twin = *count > 0;
+                *count += 1;
+            }
+        }
+    }
+
+    /// Whether a disk can be a volume at all.
+    fn can_be_volume(disk: &Disk) -> bool {
+        disk.device == Device::Disk && disk.source.is_some()
+    }
+}

@@ -1,0 +1,8 @@
+//! All integration tests in one binary.
+
+mod cli;
+mod config;
+mod documents;
+mod generated;
+mod golden;
+mod render;
