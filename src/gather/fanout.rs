@@ -222,12 +222,13 @@ where
                 )
             }));
         }
-        for place in running
-            .extract_if(.., |_, p| p.until.is_some_and(|at| now >= at))
-            .map(|(_, p)| p)
-        {
-            let reason = format!("no end within {:?}", settings.host_timeout);
-            finished.push((place, Some(reason)));
+        let late: Vec<HostId> = running
+            .iter()
+            .filter(|(_, place)| place.until.is_some_and(|at| now >= at))
+            .map(|(id, _)| *id)
+            .collect();
+        for place in late.iter().filter_map(|id| running.remove(id)) {
+            finished.push((place, Some(format!("no end within {:?}", settings.host_timeout))));
         }
         for (place, reason) in finished {
             let (id, host) = (place.ask.id, place.ask.name.clone());

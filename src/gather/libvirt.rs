@@ -56,7 +56,7 @@ impl Notebook {
 pub(super) fn read_host(name: &str, uri: &str, notes: &Notebook) {
     // `virt`'s `Drop` panics where libvirt refuses to let go, and its C strings may be null.
     let end = catch_unwind(AssertUnwindSafe(|| connect_and_read(name, uri, notes)))
-        .unwrap_or_else(|panic| Err(format!("reading {} failed: {}", uri::masked(uri), said(&panic))));
+        .unwrap_or_else(|panic| Err(format!("reading {} failed: {}", uri::masked(uri), said(&*panic))));
     let mut notes = notes.open();
     if notes.end.is_none() {
         notes.end = Some(end);
@@ -155,7 +155,8 @@ impl Host<'_> {
                 persistent.join().unwrap_or_else(|_| lost()),
             )
         });
-        if let (Some(name), Some(Ok(answer))) = (name, answers_as) {
+        if let (Some(name), Some(answer)) = (name, answers_as) {
+            let answer = answer.map_err(|panic| format!("a call panicked: {}", said(&*panic)))?;
             let answer = answer.map_err(|e| trouble("cannot ask for the host name of", self.uri, &e))?;
             if !same_host(name, &answer) {
                 let uri = uri::masked(self.uri);
@@ -211,8 +212,9 @@ impl Host<'_> {
             let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 return;
             };
-            let read = catch_unwind(AssertUnwindSafe(|| self.domain(entry)))
-                .unwrap_or_else(|panic| Err(Failure::Domain(format!("reading it failed: {}", said(&panic)))));
+            let read = catch_unwind(AssertUnwindSafe(|| self.domain(entry))).unwrap_or_else(|panic| {
+                Err(Failure::Domain(format!("reading it failed: {}", said(&*panic))))
+            });
             match read {
                 Ok((domain, None)) => self.notes.open().domains.push(domain),
                 Ok((domain, Some(reason))) => {
