@@ -42,6 +42,7 @@ pub mod classify;
 pub mod cli;
 pub mod evidence;
 pub mod exit;
+pub mod gather;
 pub mod model;
 pub mod plan;
 pub mod render;
