@@ -6,7 +6,7 @@ macro_rules! named {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$vdoc])* $variant,)*
+            $($(#[$vdoc])* #[doc = concat!("`", $text, "`.")] $variant,)*
             /// A word this version of volrecon does not know.
             Other(String),
         }

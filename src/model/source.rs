@@ -37,10 +37,10 @@ pub fn seen_keys(source: &Source) -> Vec<SourceKey> {
             let mut keys = vec![key("path", &path)];
             // An agent may mount NFS pools elsewhere than below /mnt: the pool's uuid and the file name stay.
             let mut parts = path.rsplit('/');
-            if let (Some(file), Some(dir)) = (parts.next(), parts.next()) {
-                if looks_like_uuid(dir) {
-                    keys.push(key("nfs", &format!("{}/{file}", dir.to_ascii_lowercase())));
-                }
+            if let (Some(file), Some(dir)) = (parts.next(), parts.next())
+                && looks_like_uuid(dir)
+            {
+                keys.push(key("nfs", &format!("{}/{file}", dir.to_ascii_lowercase())));
             }
             keys
         }
