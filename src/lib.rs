@@ -40,6 +40,7 @@
 
 pub mod classify;
 pub mod cli;
+pub mod config;
 pub mod evidence;
 pub mod exit;
 pub mod gather;

@@ -174,15 +174,8 @@ fn summary(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Re
             format!("{} ({})", count(n, "finding"), parts.join(", "))
         }
     };
-    let mut hidden = String::new();
-    if *ignored > 0 {
-        hidden += &format!(", {ignored} ignored");
-    }
-    if *below_min_severity > 0 {
-        hidden += &format!(", {below_min_severity} below --min-severity");
-    }
     let text = format!(
-        "{found}{hidden}; {}, {}; {hosts_seen} of {} seen",
+        "{found}; {}, {}; {hosts_seen} of {} seen",
         count(*volumes, "volume"),
         count(*disks, "disk"),
         count(hosts_seen + hosts_unseen, "host"),
@@ -193,6 +186,18 @@ fn summary(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Re
         writeln!(out, "{}", Styled(&line, style, options.color))?;
     }
     let mut more = unseen(&doc.hosts);
+    if *ignored > 0 {
+        more.push(format!(
+            "hidden: {} that the configuration ignores",
+            count(*ignored, "finding")
+        ));
+    }
+    if *below_min_severity > 0 {
+        more.push(format!(
+            "hidden: {} below --min-severity",
+            count(*below_min_severity, "finding")
+        ));
+    }
     let not_asked = doc.hosts.iter().filter(|h| h.status == "not-asked").count();
     if not_asked > 0 {
         more.push(format!("not asked: {}", count(not_asked, "host")));
@@ -224,7 +229,7 @@ fn unseen(hosts: &[HostSeen]) -> Vec<String> {
     }
     reasons
         .into_iter()
-        .map(|(reason, names)| format!("not seen: {}: {reason}", names.join(", ")))
+        .map(|(reason, names)| format!("not seen: {} ({reason})", names.join(", ")))
         .collect()
 }
 

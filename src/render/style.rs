@@ -7,6 +7,9 @@ use anstyle::{AnsiColor, Style};
 use std::fmt;
 use std::io::{self, Write};
 
+/// Running text in longer lines is hard to read, however wide the terminal is.
+const MEASURE: usize = 120;
+
 /// A text, and its style where colour is wanted.
 pub(super) struct Styled<'a>(pub &'a str, pub Style, pub bool);
 
@@ -35,6 +38,10 @@ pub(super) fn severity_style(severity: Severity) -> Style {
 /// `  volume    text`, wrapped beside the label.
 pub(super) fn label(name: &str, text: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let name = format!("  {name:<10}");
+    let options = &Options {
+        width: options.width.min(INDENT + MEASURE),
+        ..*options
+    };
     for (at, line) in lines(text, INDENT, options).iter().enumerate() {
         if at == 0 {
             let name = Styled(&name, Style::new().dimmed(), options.color);

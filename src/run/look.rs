@@ -54,7 +54,7 @@ pub fn look(reader: &mut Reader, orders: &mut Orders<'_>) -> Result<Evidence, Lo
     while !ask.is_empty() {
         let hosts: Vec<&Host> = rows.hosts.iter().filter(|host| ask.contains(&host.id)).collect();
         looks.extend(gather::look(&hosts, orders.libvirt, orders.until, orders.progress));
-        reader.seen(&mut rows, looks.values().flat_map(|look: &Look| &look.domains))?;
+        reader.seen(&mut rows, &orders.scope, looks.values().flat_map(|look: &Look| &look.domains))?;
         if orders.scope.is_everything() {
             break;
         }
