@@ -4,11 +4,14 @@
 #[path = "mod.rs"]
 mod lab;
 
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 use lab::occurrences::{self, Telling};
+use lab::real::{Real, Storage};
+use lab::shared::Lab;
 use lab::testhost::{self, Paper};
 use lab::when::Shift;
 use lab::{Shape, session};
@@ -92,9 +95,41 @@ fn say(text: &str) {
     println!("\n{text}");
 }
 
+/// A lab that stays: real hosts, Ceph, a database in the state of occurrence 2.
 fn up(ceph: bool) -> Result<()> {
-    let _ = ceph;
-    bail!("not yet")
+    let dir = session::Session::kept_dir();
+    ensure!(!dir.exists(), "a lab is up in {} already: make lab-down", dir.display());
+    let made = (|| -> Result<()> {
+        let session = session::Session::keep()?;
+        let maria = lab::maria::Maria::start(session)?;
+        let lab = Lab::start(session, ceph)?;
+        let db = maria.schema("cloud", Shape::V4_22)?;
+        let shift = Shift::to_now("2026-09-08 14:46:07", 180)?;
+        // Never dropped: its guests stay.
+        let real = ManuallyDrop::new(Real::new(&lab, if ceph { Storage::Rbd } else { Storage::SharedMountPoint }));
+        let story = occurrences::second(&db, &*real, Telling { shift, ..Telling::AS_SHIPPED })?;
+        let config = session.path("volrecon.toml");
+        testhost::config(&config, &db, &lab.hosts.uris())?;
+        say("The lab is up, in the state of occurrence 2 of apache/cloudstack #14214:");
+        for refused in story.refusals.iter().take(1) {
+            println!("  worker7 (i-2-207-VM on kvm2): {refused}");
+        }
+        println!("\nexport VOLRECON_LAB={}", session.dir.display());
+        println!("export VOLRECON_CONFIG={}", config.display());
+        println!("export MYSQL={}   # mariadb -u root -S $MYSQL cloud", maria.socket.display());
+        for host in &lab.hosts.all {
+            println!("export {}='{}'   # or ip netns exec {} virsh -c {}", host.name.to_uppercase(), host.uri(), lab.hosts.netns, host.uri_tcp());
+        }
+        if let Some(ceph) = &lab.ceph {
+            println!("export CEPH_CONF={}   # ip netns exec {} rbd ls cloudstack", ceph.conf().display(), lab.hosts.netns);
+        }
+        println!("\nvolrecon scan --config $VOLRECON_CONFIG\nmake lab-down");
+        Ok(())
+    })();
+    if made.is_err() && dir.exists() {
+        drop(session::down(&dir));
+    }
+    made
 }
 
 fn down() -> Result<()> {

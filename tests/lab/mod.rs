@@ -5,13 +5,15 @@
 #![allow(dead_code, reason = "each of the binaries that include the lab uses a part of it")]
 #![allow(missing_docs, reason = "test code; each module says at its top what it is")]
 
-// ceph
+pub mod ceph;
+pub mod cmd;
 pub mod domxml;
-// guest
-// hosts
+pub mod guest;
+pub mod hosts;
 pub mod maria;
 pub mod occurrences;
 pub mod payload;
+pub mod real;
 pub mod replay;
 pub mod rows;
 pub mod session;
@@ -24,4 +26,4 @@ pub use maria::{Db, Shape};
 #[allow(unused_imports, reason = "short names for tests")]
 pub use rows::{Cloud, Row};
 #[allow(unused_imports, reason = "short names for tests")]
-pub use shared::{base, turn};
+pub use shared::{base, shared, turn};
