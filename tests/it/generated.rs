@@ -32,7 +32,7 @@ fn commands() -> Vec<(String, Command)> {
     let mut all = vec![("volrecon".to_owned(), top.clone())];
     for below in top.get_subcommands() {
         let name = format!("volrecon-{}", below.get_name());
-        let command = below.clone().disable_help_flag(true).name(clap::builder::Str::from(clap::Id::from(name.clone())));
+        let command = below.clone().disable_help_flag(true).name(name.clone());
         all.push((name, command));
     }
     all
