@@ -80,6 +80,7 @@ pub struct Global {
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it in a run")]
 pub enum Command {
     /// Compare database and hypervisors, and tell where they disagree
     Scan(Scan),

@@ -48,7 +48,7 @@ fn not_empty(text: String, what: impl FnOnce() -> String) -> Result<Secret, Conf
     if text.is_empty() {
         return Err(ConfigError::EmptyPassword { what: what() });
     }
-    Ok(Secret(text))
+    Ok(Secret::new(text))
 }
 
 /// Whether others than the owner may read a file.
