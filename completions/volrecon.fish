@@ -42,11 +42,11 @@ complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "scan" -d 'Compare
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "explain" -d 'Tell what a class of finding means'
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "completions" -d 'Write a completion script for a shell'
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l host -d 'VMs that the rows place on this host, and domains seen on it' -r
-complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l vm -d 'This VM and its volumes' -r
-complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l volume -d 'This volume' -r
-complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l cluster -d 'The hosts of this cluster' -r
-complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l zone -d 'The hosts of this zone' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l host -d 'VMs that the rows place on this host, and domains seen on it (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l vm -d 'This VM and its volumes (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l volume -d 'This volume (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l cluster -d 'The hosts of this cluster (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l zone -d 'The hosts of this zone (repeatable)' -r
 complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l min-severity -d 'Leave out findings below this severity; they do not count for the exit code either' -r -f -a "low\t''
 medium\t''
 high\t''

@@ -63,9 +63,8 @@ impl Config {
     ) -> Result<(DatabaseUrl, Option<Tls>), ConfigError> {
         if let Some(text) = &section.url {
             let url = url::parse(text).map_err(|problem| self.wrong(table, "url", &problem))?;
-            if url.password.is_some()
-                && let Some(Origin::File(path)) = self.origin(table, "url").cloned()
-            {
+            let holds = url.password.is_some();
+            if let Some(Origin::File(path)) = self.origin(table, "url").filter(|_| holds).cloned() {
                 self.warn_if_open(&path);
             }
             return Ok((url, None));

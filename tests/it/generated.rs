@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use volrecon::classify::{Class, Story, stories};
 use volrecon::cli;
 use volrecon::render::{Options, classes_page, story_text};
-use volrecon::classify::{Class, Story, stories};
 
 fn completions() -> Vec<(String, String)> {
     let names = [
