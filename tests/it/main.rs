@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod documents;
+mod gather_libvirt;
 mod generated;
 mod golden;
 mod render;
