@@ -251,7 +251,7 @@ fn hosts_that_are_skipped_are_gaps() {
 #[test]
 fn progress_tells_of_each_host_when_it_is_asked_and_when_it_is_done() {
     let hosts = [row(1, "kvm1"), row(2, "kvm2")];
-    let settings = settings([("kvm1", "test:///default"), ("kvm2", "test:///nonexistent.xml")]);
+    let settings = settings([("kvm1", "test:///default"), ("kvm2", "nonsense:///")]);
     let mut news: Vec<Progress> = Vec::new();
     look(&hosts.iter().collect::<Vec<_>>(), &settings, None, &mut |p| {
         news.push(p)

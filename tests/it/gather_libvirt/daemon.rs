@@ -35,7 +35,8 @@ impl Daemon {
              mount --bind cache /var/cache/libvirt
              mount --bind log /var/log/libvirt
              mount --bind run /run/libvirt
-             exec libvirtd --config /etc/libvirt/libvirtd.conf --pid-file /run/libvirt/libvirtd.pid"
+             # No emulator in sight: asked for its capabilities, it would start each one that it finds.
+             PATH=/usr/sbin exec /usr/sbin/libvirtd --config /etc/libvirt/libvirtd.conf --pid-file /run/libvirt/libvirtd.pid"
         );
         let child = Command::new("unshare")
             .args(["-m", "-u", "--propagation", "private", "bash", "-c", &script])
