@@ -3,6 +3,7 @@
 mod cli;
 mod config;
 mod documents;
+mod domain_xml;
 mod gather_libvirt;
 mod generated;
 mod golden;
