@@ -1,5 +1,13 @@
 //! All integration tests in one binary.
 
+// clippy.toml allows them in test functions only, and not in what these share.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
 mod cli;
 mod config;
 mod documents;
