@@ -116,8 +116,10 @@ pub fn look(
         .filter_map(|(id, (_, uuid))| Some((*id, names[id].as_str(), uuid.clone()?)));
     for (host, twins) in shared(uuids) {
         if let Some((look, Some(uuid))) = seen.get_mut(&host) {
-            let reason =
-                format!("{twins} answers with the same host uuid {uuid}: one host behind several rows");
+            let reason = format!(
+                "{twins} answers with the same host uuid {uuid}: one host behind several rows; \
+                 if it is not, give each a host_uuid in libvirtd.conf"
+            );
             *look = Look {
                 millis: look.millis,
                 ..empty(look.uri.clone(), unseen(reason))

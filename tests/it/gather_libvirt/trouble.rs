@@ -181,7 +181,7 @@ fn two_rows_that_reach_one_host_are_both_unseen() {
     let uuid = "00000000-0000-4000-8000-000000000007";
     for (id, twin) in [(1, "kvm1.b"), (2, "kvm1")] {
         let wanted = format!("{twin:?} answers with the same host uuid {uuid}: one host behind several rows");
-        assert_eq!(reason(&looks[&HostId(id)]), wanted);
+        assert!(reason(&looks[&HostId(id)]).starts_with(&wanted), "{looks:?}");
     }
     assert!(looks[&HostId(3)].is_seen());
     let calls = relay.calls();

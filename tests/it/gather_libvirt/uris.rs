@@ -101,7 +101,7 @@ fn a_hostile_uuid_is_a_gap() {
         "00000001-1111-4222-8333-44445555666g",
     ] {
         let said = with("qemu+unix:///system?socket=/run/{uuid}", |h| {
-            h.uuid = Some(uuid.to_owned())
+            h.uuid = Some(uuid.to_owned());
         });
         assert_eq!(said.unwrap_err(), format!("its uuid {uuid:?} is no uuid"));
     }
