@@ -254,7 +254,7 @@ fn progress_tells_of_each_host_when_it_is_asked_and_when_it_is_done() {
     let settings = settings([("kvm1", "test:///default"), ("kvm2", "nonsense:///")]);
     let mut news: Vec<Progress> = Vec::new();
     look(&hosts.iter().collect::<Vec<_>>(), &settings, None, &mut |p| {
-        news.push(p)
+        news.push(p);
     });
     assert_eq!(news.len(), 4);
     assert!(news.iter().all(|p| p.total == 2));
