@@ -1,5 +1,6 @@
 //! All integration tests in one binary.
 
+// clippy.toml allows them in test functions only, and not in what these share.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,6 +11,8 @@
 mod cli;
 mod config;
 mod documents;
+mod domain_xml;
+mod gather_libvirt;
 mod generated;
 mod golden;
 mod render;
