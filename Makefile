@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 FUZZ_SECONDS ?= 300
 
 help: ## what there is to make
@@ -11,3 +12,63 @@ fuzz: ## run the XML reader on made-up documents (FUZZ_SECONDS=300; needs a nigh
 		-max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10
 
 .PHONY: help fuzz
+=======
+# The newcomer's entry points: `make demo`, `make test`. `make help` lists the rest.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+CARGO ?= cargo
+PREFIX ?= /usr/local
+DESTDIR ?=
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+FUZZ_SECONDS ?= 60
+
+.PHONY: help deps demo test lint bless bench fuzz lab lab-down install
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages that are missing (as root or through sudo)
+	@scripts/deps
+
+demo: deps ## a small cloud in the state of the report, and two scans of it; leaves nothing running
+	@$(CARGO) build --quiet --bin volrecon --example lab
+	@$(TARGET)/debug/examples/lab demo --volrecon $(TARGET)/debug/volrecon
+
+test: deps ## everything: unit, property, golden, process and lab tests
+	@scripts/test
+
+lint: deps ## rustfmt, clippy without warnings, cargo deny
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets -- -D warnings
+	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
+	$(CARGO) deny check
+
+bless: deps ## rewrite goldens and generated files, to be read in the diff
+	BLESS=1 $(CARGO) test
+
+bench: deps ## the speed ratios, measured in one interleaved run
+	$(CARGO) bench
+
+fuzz: deps ## the XML reader's properties, for longer (FUZZ_SECONDS=60 or so many thousand cases)
+	PROPTEST_CASES=$$(( $(FUZZ_SECONDS) * 1000 )) $(CARGO) test --release --lib -- xml
+
+lab: deps ## start the lab on real libvirt, QEMU and Ceph, and keep it up
+	@$(CARGO) build --quiet --example lab
+	@$(TARGET)/debug/examples/lab up
+
+lab-down: ## take that lab away
+	@$(CARGO) build --quiet --example lab
+	@$(TARGET)/debug/examples/lab down
+
+install: ## install binary, man pages and completions under PREFIX, below DESTDIR
+	$(CARGO) build --release --bin volrecon
+	install -D -m 0755 $(TARGET)/release/volrecon $(DESTDIR)$(PREFIX)/bin/volrecon
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man7
+	install -m 0644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 0644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7/
+	install -D -m 0644 completions/volrecon.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/volrecon
+	install -D -m 0644 completions/_volrecon $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_volrecon
+	install -D -m 0644 completions/volrecon.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/volrecon.fish
+>>>>>>> lab

@@ -8,6 +8,8 @@
     reason = "a test that fails says so by a panic"
 )]
 
+mod build;
+mod cases;
 mod cli;
 mod config;
 mod documents;
@@ -16,3 +18,4 @@ mod gather_libvirt;
 mod generated;
 mod golden;
 mod render;
+mod world;
