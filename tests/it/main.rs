@@ -1,0 +1,5 @@
+//! All tests of the house in one binary.
+
+mod build;
+mod cases;
+mod world;
