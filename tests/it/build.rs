@@ -77,7 +77,11 @@ pub fn build(spec: &Spec) -> Evidence {
         volumes: spec.moved_volumes.iter().copied().map(VolumeId).collect(),
         vms: spec.moved_vms.iter().copied().map(VmId).collect(),
     };
-    let hosts: Vec<HostId> = spec.scope_hosts.iter().filter_map(|n| host_id(&world, n)).collect();
+    let hosts: Vec<HostId> = spec
+        .scope_hosts
+        .iter()
+        .filter_map(|n| host_id(&world, n))
+        .collect();
     world.scope.words = spec.scope_hosts.iter().map(|h| format!("host {h}")).collect();
     world.scope.hosts = hosts.into_iter().collect();
     world.scope.vms = spec.scope_vms.iter().copied().map(VmId).collect();
@@ -228,8 +232,14 @@ fn add_vm(world: &mut Evidence, spec: &VmSpec) {
         "SecondaryStorageVm" => "s",
         _ => "i-2",
     };
-    let instance = spec.instance.clone().unwrap_or_else(|| format!("{prefix}-{}-VM", spec.id));
-    let down = matches!(spec.state.as_str(), "Stopped" | "Destroyed" | "Error" | "Expunging" | "Shutdown");
+    let instance = spec
+        .instance
+        .clone()
+        .unwrap_or_else(|| format!("{prefix}-{}-VM", spec.id));
+    let down = matches!(
+        spec.state.as_str(),
+        "Stopped" | "Destroyed" | "Error" | "Expunging" | "Shutdown"
+    );
     let host = Some(spec.host.as_str()).filter(|h| !h.is_empty() && !down);
     let vm = Vm {
         id: VmId(spec.id),
@@ -253,13 +263,20 @@ fn add_vm(world: &mut Evidence, spec: &VmSpec) {
         extra_disks: spec
             .extra_sources
             .iter()
-            .map(|s| ExtraDisk { source: Some(s.clone()), target: None })
+            .map(|s| ExtraDisk {
+                source: Some(s.clone()),
+                target: None,
+            })
             .collect(),
         extra_unreadable: spec.extra_unreadable,
     };
     world.vms.push(vm);
     let runs = host.is_some() && spec.hypervisor == "KVM" && spec.removed.is_none();
-    let on = spec.on.as_deref().or(host.filter(|_| runs)).filter(|h| *h != "none");
+    let on = spec
+        .on
+        .as_deref()
+        .or(host.filter(|_| runs))
+        .filter(|h| *h != "none");
     if let Some(on) = on {
         let name = spec.domain_name.as_deref().unwrap_or(&instance);
         let uuid = spec.domain_uuid.clone().unwrap_or(uuid);
@@ -278,7 +295,14 @@ fn add_vm(world: &mut Evidence, spec: &VmSpec) {
             target: Some(target(Bus::from(spec.bus.as_str()), 0)),
             ..VolumeSpec::default()
         };
-        add_volume(world, &root, &Spec { vm: vec![spec.clone()], ..Spec::default() });
+        add_volume(
+            world,
+            &root,
+            &Spec {
+                vm: vec![spec.clone()],
+                ..Spec::default()
+            },
+        );
     }
 }
 
@@ -346,11 +370,17 @@ fn add_volume(world: &mut Evidence, spec: &VolumeSpec, whole: &Spec) {
 }
 
 fn add_domain(world: &mut Evidence, spec: &DomainSpec) {
-    let like = spec.like.and_then(|id| world.vms.iter().find(|v| v.id == VmId(id)));
+    let like = spec
+        .like
+        .and_then(|id| world.vms.iter().find(|v| v.id == VmId(id)));
     let name = like.map(|v| v.instance.clone());
     let name = spec.name.clone().or(name).expect("a domain's name");
     let uuid = like.and_then(|v| v.uuid.clone());
-    let uuid = spec.uuid.clone().or(uuid).unwrap_or_else(|| format!("{:08x}-9999-4999-8999-000000000000", name.len()));
+    let uuid = spec
+        .uuid
+        .clone()
+        .or(uuid)
+        .unwrap_or_else(|| format!("{:08x}-9999-4999-8999-000000000000", name.len()));
     let original = like.map(|v| v.instance.clone());
     let mut all = world.looks.values().flat_map(|l| &l.domains);
     let disks = original.and_then(|name| all.find(|d| d.name == name).map(|d| d.disks.clone()));
@@ -360,14 +390,24 @@ fn add_domain(world: &mut Evidence, spec: &DomainSpec) {
 }
 
 fn add_disk(world: &mut Evidence, spec: &DiskSpec) {
-    let row = spec.volume.and_then(|id| world.volumes.iter().find(|v| v.id == VolumeId(id)));
+    let row = spec
+        .volume
+        .and_then(|id| world.volumes.iter().find(|v| v.id == VolumeId(id)));
     let pool = row.and_then(|v| world.pools.iter().find(|p| Some(p.id) == v.pool));
     let uuid = row.and_then(|v| v.uuid.clone());
     let own = row.zip(pool).map(|(v, p)| {
-        live_source(p, v.path.as_deref().unwrap_or_default(), v.uuid.as_deref().unwrap_or_default())
+        live_source(
+            p,
+            v.path.as_deref().unwrap_or_default(),
+            v.uuid.as_deref().unwrap_or_default(),
+        )
     });
     let number = spec.serial.clone().or_else(|| uuid.map(|u| serial(&u)));
-    let mut plugged = disk(source(""), &spec.target, number.as_deref().filter(|s| !s.is_empty()));
+    let mut plugged = disk(
+        source(""),
+        &spec.target,
+        number.as_deref().filter(|s| !s.is_empty()),
+    );
     plugged.source = spec.source.as_deref().map(source).or(own);
     if let (Some(kind), Some(source)) = (&spec.source_kind, &mut plugged.source) {
         source.kind = serde_json::from_value(kind.as_str().into()).expect("a kind of source");
@@ -381,9 +421,18 @@ fn add_disk(world: &mut Evidence, spec: &DiskSpec) {
     plugged.backing = spec.backing.iter().map(|s| source(s)).collect();
     (plugged.shareable, plugged.readonly, plugged.mirror) = (spec.shareable, spec.readonly, spec.mirror);
     let instance = spec.vm.and_then(|id| world.vms.iter().find(|v| v.id == VmId(id)));
-    let name = spec.domain.clone().or(instance.map(|v| v.instance.clone())).expect("whose disk");
+    let name = spec
+        .domain
+        .clone()
+        .or(instance.map(|v| v.instance.clone()))
+        .expect("whose disk");
     let mut found = false;
-    for domain in world.looks.values_mut().flat_map(|l| &mut l.domains).filter(|d| d.name == name) {
+    for domain in world
+        .looks
+        .values_mut()
+        .flat_map(|l| &mut l.domains)
+        .filter(|d| d.name == name)
+    {
         domain.disks.push(plugged.clone());
         found = true;
     }
@@ -442,5 +491,6 @@ fn jobs(spec: &JobSpec) -> Vec<Job> {
 /// Every domain, with its host.
 pub fn domains(world: &Evidence) -> BTreeMap<(HostId, &str), &Domain> {
     let all = world.looks.iter();
-    all.flat_map(|(host, look)| look.domains.iter().map(|d| ((*host, d.name.as_str()), d))).collect()
+    all.flat_map(|(host, look)| look.domains.iter().map(|d| ((*host, d.name.as_str()), d)))
+        .collect()
 }

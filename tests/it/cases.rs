@@ -88,7 +88,13 @@ pub fn tell(world: &Evidence, verdicts: &Verdicts) -> Told {
     };
     let block = |b: &Block| {
         let by = serde_json::to_value(b.by).expect("a word");
-        format!("{} {} {} {}", b.vm, b.device_id, b.target, by.as_str().unwrap_or_default())
+        format!(
+            "{} {} {} {}",
+            b.vm,
+            b.device_id,
+            b.target,
+            by.as_str().unwrap_or_default()
+        )
     };
     let finding = |f: &Finding| ToldFinding {
         class: f.class.to_string(),
@@ -100,7 +106,11 @@ pub fn tell(world: &Evidence, verdicts: &Verdicts) -> Told {
         others: f.others.iter().map(|v| v.id.0).collect(),
         vm: f.vm.as_ref().map(|vm| vm.instance.clone()).unwrap_or_default(),
         claim: f.claim.as_ref().map_or_else(String::new, |c| {
-            format!("{}/{}", c.vm, c.device_id.map_or_else(|| "-".to_owned(), |d| d.to_string()))
+            format!(
+                "{}/{}",
+                c.vm,
+                c.device_id.map_or_else(|| "-".to_owned(), |d| d.to_string())
+            )
         }),
         holders: sorted(f.holders.iter().map(holder)),
         blocks: f.blocks.iter().map(block).collect(),
@@ -129,7 +139,9 @@ impl<T: Serialize> Word for T {
 
 fn holder(h: &Holder) -> String {
     let place = format!("{}/{}", h.host, h.domain);
-    h.target.as_ref().map_or(place.clone(), |target| format!("{place}/{target}"))
+    h.target
+        .as_ref()
+        .map_or(place.clone(), |target| format!("{place}/{target}"))
 }
 
 fn offer(offer: &Offer) -> String {
@@ -154,21 +166,37 @@ pub fn id_of(finding: &Finding) -> String {
     domains.sort_unstable();
     domains.dedup();
     let domains = domains.join(",");
-    let volume = finding.volume.as_ref().and_then(|v| v.uuid.clone()).unwrap_or_default();
+    let volume = finding
+        .volume
+        .as_ref()
+        .and_then(|v| v.uuid.clone())
+        .unwrap_or_default();
     let text = match (finding.class, finding.subject) {
         (Class::StragglerDetach | Class::LostAttach | Class::IncompleteDetach, _) => {
             format!("orphan|{volume}|{domains}")
         }
         (class, Subject::Vm) => {
-            let vm = finding.vm.as_ref().and_then(|vm| vm.uuid.clone()).unwrap_or_default();
+            let vm = finding
+                .vm
+                .as_ref()
+                .and_then(|vm| vm.uuid.clone())
+                .unwrap_or_default();
             format!("{class}|{vm}")
         }
         (class, Subject::Disk) => {
-            let source = finding.holders.first().and_then(|h| h.source.clone()).unwrap_or_default();
+            let source = finding
+                .holders
+                .first()
+                .and_then(|h| h.source.clone())
+                .unwrap_or_default();
             format!("{class}|{domains}|{source}")
         }
         (class, Subject::Volume | Subject::Job) => {
-            let claim = finding.claim.as_ref().and_then(|c| c.vm_uuid.clone()).unwrap_or_default();
+            let claim = finding
+                .claim
+                .as_ref()
+                .and_then(|c| c.vm_uuid.clone())
+                .unwrap_or_default();
             format!("{class}|{volume}|{claim}|{domains}")
         }
     };
@@ -190,15 +218,29 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 fn run(story: &Path) -> Result<(), String> {
     let read = |name: &str| fs::read_to_string(story.join(name)).map_err(|e| format!("{name}: {e}"));
     let mut expected: Told = toml::from_str(&read("expect.toml")?).map_err(|e| e.to_string())?;
-    if expected.nothing != (expected == Told { nothing: expected.nothing, ..Told::default() }) {
-        return Err("expect.toml asserts nothing; if nothing is to be told, it says nothing = true".to_owned());
+    if expected.nothing
+        != (expected
+            == Told {
+                nothing: expected.nothing,
+                ..Told::default()
+            })
+    {
+        return Err(
+            "expect.toml asserts nothing; if nothing is to be told, it says nothing = true".to_owned(),
+        );
     }
     expected.nothing = false;
     let world = load(&read("world.toml")?);
     let verdicts = judge(&world);
     let mut out = String::new();
     for finding in verdicts.findings.iter().filter(|f| f.id != id_of(f)) {
-        let _ = writeln!(out, "{} has id {}, which should be {}", finding.class, finding.id, id_of(finding));
+        let _ = writeln!(
+            out,
+            "{} has id {}, which should be {}",
+            finding.class,
+            finding.id,
+            id_of(finding)
+        );
     }
     let told = tell(&world, &verdicts);
     if told != expected {
@@ -214,7 +256,11 @@ fn stories() {
     let mut wrong = String::new();
     let mut count = 0;
     for story in folders(&root()).iter().flat_map(|class| folders(class)) {
-        let name = story.strip_prefix(root()).expect("below it").display().to_string();
+        let name = story
+            .strip_prefix(root())
+            .expect("below it")
+            .display()
+            .to_string();
         if only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             continue;
         }

@@ -314,7 +314,11 @@ pub fn serial(uuid: &str) -> String {
 /// `vdc`, `sdc` … for the slots that stories use.
 pub fn target(bus: Bus, slot: u32) -> String {
     let letter = char::from(b'a' + u8::try_from(slot).expect("a small slot"));
-    let prefix = if matches!(bus, Bus::Scsi | Bus::Sata) { "sd" } else { "vd" };
+    let prefix = if matches!(bus, Bus::Scsi | Bus::Sata) {
+        "sd"
+    } else {
+        "vd"
+    };
     format!("{prefix}{letter}")
 }
 
@@ -369,10 +373,38 @@ pub fn pools() -> Vec<Pool> {
     use PoolType as T;
     let table: [(&str, T, &str, &str, Option<u64>, bool); 15] = [
         ("rbd", T::Rbd, "/cloudstack", "ZONE", None, false),
-        ("nfs", T::NetworkFilesystem, "/export/primary", "CLUSTER", Some(1), false),
-        ("mount", T::SharedMountPoint, "/mnt/shared", "CLUSTER", Some(1), false),
-        ("local1", T::Filesystem, "/var/lib/libvirt/images", "HOST", Some(1), false),
-        ("local2", T::Filesystem, "/var/lib/libvirt/images", "HOST", Some(1), false),
+        (
+            "nfs",
+            T::NetworkFilesystem,
+            "/export/primary",
+            "CLUSTER",
+            Some(1),
+            false,
+        ),
+        (
+            "mount",
+            T::SharedMountPoint,
+            "/mnt/shared",
+            "CLUSTER",
+            Some(1),
+            false,
+        ),
+        (
+            "local1",
+            T::Filesystem,
+            "/var/lib/libvirt/images",
+            "HOST",
+            Some(1),
+            false,
+        ),
+        (
+            "local2",
+            T::Filesystem,
+            "/var/lib/libvirt/images",
+            "HOST",
+            Some(1),
+            false,
+        ),
         ("clvm", T::Clvm, "/vg_cs", "CLUSTER", Some(1), false),
         ("powerflex", T::PowerFlex, "pf", "ZONE", None, true),
         ("storpool", T::StorPool, "sp", "ZONE", None, true),
@@ -384,7 +416,10 @@ pub fn pools() -> Vec<Pool> {
         ("managednfs", T::ManagedNfs, "mn", "ZONE", None, true),
         ("clvmng", T::ClvmNg, "/vg_ng", "CLUSTER", Some(1), false),
     ];
-    let row = |(id, (name, kind, path, scope, cluster, managed)): (u64, (&str, T, &str, &str, Option<u64>, bool))| {
+    let row = |(id, (name, kind, path, scope, cluster, managed)): (
+        u64,
+        (&str, T, &str, &str, Option<u64>, bool),
+    )| {
         Pool {
             id: PoolId(id),
             uuid: format!("610e0939-6665-3d4c-9f21-{id:012x}"),
@@ -414,8 +449,14 @@ pub fn default_path(kind: &PoolType, id: u64, uuid: &str) -> (String, Option<Str
     match kind {
         PoolType::PowerFlex => (format!("bd2af3e1{id:08x}:vol-{id}"), None),
         PoolType::StorPool => (format!("/dev/storpool-byid/v.{id:x}"), None),
-        PoolType::FiberChannel => (format!("type=FIBERWWN; address=6000D31000{id:06X}; connid.kvm1=3; "), None),
-        PoolType::NvmeTcp => (format!("type=NVMETCP; address=ABCD{id:06X}; connid.kvm1=1; "), None),
+        PoolType::FiberChannel => (
+            format!("type=FIBERWWN; address=6000D31000{id:06X}; connid.kvm1=3; "),
+            None,
+        ),
+        PoolType::NvmeTcp => (
+            format!("type=NVMETCP; address=ABCD{id:06X}; connid.kvm1=1; "),
+            None,
+        ),
         PoolType::Iscsi => {
             let name = format!("/iqn.2010-01.com.solidfire:abc.vol.{id}/0");
             (name.clone(), Some(name))
@@ -441,7 +482,10 @@ pub fn live_source(pool: &Pool, path: &str, uuid: &str) -> Source {
         PoolType::Clvm | PoolType::ClvmNg => (SourceKind::Block, format!("/dev/{bare}/{path}")),
         PoolType::PowerFlex => {
             let id = path.split(':').next().unwrap_or_default();
-            (SourceKind::Block, format!("/dev/disk/by-id/emc-vol-218ce1797566a00f-{id}"))
+            (
+                SourceKind::Block,
+                format!("/dev/disk/by-id/emc-vol-218ce1797566a00f-{id}"),
+            )
         }
         PoolType::StorPool => (SourceKind::Block, path.to_owned()),
         PoolType::Linstor => (SourceKind::Block, format!("/dev/drbd/by-res/cs-{path}/0")),
@@ -453,7 +497,10 @@ pub fn live_source(pool: &Pool, path: &str, uuid: &str) -> Source {
         PoolType::Iscsi => {
             let (iqn, lun) = path.trim_start_matches('/').split_once('/').unwrap_or_default();
             let address = pool.address.as_deref().unwrap_or_default();
-            (SourceKind::Block, format!("/dev/disk/by-path/ip-{address}:3260-iscsi-{iqn}-lun-{lun}"))
+            (
+                SourceKind::Block,
+                format!("/dev/disk/by-path/ip-{address}:3260-iscsi-{iqn}-lun-{lun}"),
+            )
         }
         _ => (SourceKind::Other, path.to_owned()),
     };
