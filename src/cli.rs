@@ -80,19 +80,23 @@ pub struct Global {
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one in a run")]
 pub enum Command {
     /// Compare database and hypervisors, and tell where they disagree
+    ///
+    /// Reads the rows, then every host side by side, then the rows again. What moved in between is in flux: reported,
+    /// never judged. A host that cannot be read is said, and what only it could show is not guessed.
     Scan(Scan),
     /// Tell what a class of finding means
+    ///
+    /// What the operator sees, how it comes to be, what would prove the opposite, and what to do. The same is in
+    /// volrecon-classes(7).
     Explain(Explain),
     /// Write a completion script for a shell
     Completions(Completions),
 }
 
 /// `volrecon scan`.
-///
-/// Reads the rows, then every host side by side, then the rows again. What moved in between is in flux: reported, never
-/// judged. A host that cannot be read is said, and what only it could show is not guessed.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = scan_notes())]
 pub struct Scan {
@@ -131,26 +135,25 @@ pub struct Scan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = SCOPE)]
 pub struct ScopeArgs {
-    /// VMs that the rows place on this host, and domains seen on it
+    /// VMs that the rows place on this host, and domains seen on it (repeatable)
     ///
-    /// Other hosts are asked only where a suspect needs it; the output says what that leaves open. Repeatable, as are
-    /// the other scopes.
+    /// Other hosts are asked only where a suspect needs it; the output says what that leaves open.
     #[arg(long, value_name = "NAME|UUID|IP", value_parser = NonEmptyStringValueParser::new())]
     pub host: Vec<String>,
 
-    /// This VM and its volumes
+    /// This VM and its volumes (repeatable)
     #[arg(long, value_name = "NAME|UUID|INSTANCE", value_parser = NonEmptyStringValueParser::new())]
     pub vm: Vec<String>,
 
-    /// This volume
+    /// This volume (repeatable)
     #[arg(long, value_name = "UUID|NAME|PATH", value_parser = NonEmptyStringValueParser::new())]
     pub volume: Vec<String>,
 
-    /// The hosts of this cluster
+    /// The hosts of this cluster (repeatable)
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub cluster: Vec<String>,
 
-    /// The hosts of this zone
+    /// The hosts of this zone (repeatable)
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub zone: Vec<String>,
 }
@@ -164,9 +167,6 @@ impl ScopeArgs {
 }
 
 /// `volrecon explain`.
-///
-/// What the operator sees, how it comes to be, what would prove the opposite, and what to do. The same is in
-/// volrecon-classes(7).
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = "Examples:\n  volrecon explain --class straggler-detach")]
 pub struct Explain {

@@ -17,6 +17,5 @@ pub use error::ConfigError;
 pub use file::{
     CloudstackSection, DatabaseSection, DrainSection, JournalSection, LibvirtSection, ScanSection,
 };
-pub use secret::Secret;
-pub use settings::{DEFAULT_LIBVIRT_URI, DatabaseSettings, LibvirtSettings, Tls};
+pub use settings::DEFAULT_LIBVIRT_URI;
 pub use sources::{Config, Origin, Sources};

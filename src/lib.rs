@@ -47,4 +47,5 @@ pub mod gather;
 pub mod model;
 pub mod plan;
 pub mod render;
+pub mod run;
 pub mod sight;

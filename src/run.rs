@@ -31,22 +31,26 @@ pub fn run(cli: &Cli) -> Exit {
     };
     done.unwrap_or_else(|error| {
         // A stderr that is gone leaves nothing to say it with: the exit code still tells.
-        let _ = message::write_error(error.as_ref(), &hints(&error), terminals.stderr_color, &mut std::io::stderr());
+        let _ = message::write_error(
+            error.as_ref(),
+            &hints(&error),
+            terminals.stderr_color,
+            &mut std::io::stderr(),
+        );
         Exit::Trouble
     })
 }
 
 /// `volrecon scan`.
 fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Exit> {
-    let offline = args.evidence.is_some();
-    let config = if offline { Config::default() } else { Config::load(&Sources::from_process(cli.global.config.as_deref()))? };
-    let ignore: BTreeSet<String> = config.scan.ignore.iter().cloned().collect();
+    let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
+    let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
     let evidence = match &args.evidence {
         Some(file) => evidence::load(file)?,
-        None => live(cli, args, &config, terminals)?,
+        None => live(cli, args, &mut config, terminals)?,
     };
     if !cli.global.quiet {
-        for warning in &evidence.warnings {
+        for warning in config.warnings.iter().chain(&evidence.warnings) {
             let _ = message::write_warning(warning, terminals.stderr_color, &mut std::io::stderr());
         }
     }
@@ -55,7 +59,11 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     }
     let sight = Sight::new(&evidence);
     let verdicts = judge(&sight);
-    let wanted = Wanted { min_severity: args.min_severity, ignore, all: args.all };
+    let wanted = Wanted {
+        min_severity: args.min_severity,
+        ignore,
+        all: args.all,
+    };
     let document = compose(&sight, verdicts, &wanted);
     let exit = exit_of(&document);
     let options = Options {
@@ -65,7 +73,12 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
         quiet: cli.global.quiet,
         verbose: cli.global.verbose,
     };
-    let written = render::write_scan(&document, cli.global.output, &options, &mut std::io::stdout().lock());
+    let written = render::write_scan(
+        &document,
+        cli.global.output,
+        &options,
+        &mut std::io::stdout().lock(),
+    );
     render::after_writing(written, exit).context("cannot write the results to stdout")
 }
 
@@ -88,11 +101,14 @@ fn exit_of(document: &ScanDocument) -> Exit {
     }
 }
 
-fn live(cli: &Cli, args: &cli::Scan, config: &Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
-    let until = cli.global.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let progress = Progress::start(terminals.stderr_is_terminal && !cli.global.quiet);
+fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
+    let until = cli
+        .global
+        .timeout
+        .and_then(|timeout| Instant::now().checked_add(timeout));
+    let progress = Progress::start(terminals.progress && !cli.global.quiet);
     progress.phase("reading the database");
-    let mut reader = Reader::open(&config.database_settings()?)?;
+    let mut reader = Reader::open(&config.database()?)?;
     let words = ScopeWords {
         hosts: args.scope.host.clone(),
         vms: args.scope.vm.clone(),
@@ -101,10 +117,15 @@ fn live(cli: &Cli, args: &cli::Scan, config: &Config, terminals: &Terminals) -> 
         zones: args.scope.zone.clone(),
     };
     let scope = reader.resolve(&words)?;
-    let libvirt = config.libvirt_settings();
+    let libvirt = config.libvirt()?;
     let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
-    let mut orders =
-        Orders { libvirt: &libvirt, scope, stuck_after: args.stuck_after, until, progress: &mut tell };
+    let mut orders = Orders {
+        libvirt: &libvirt,
+        scope,
+        stuck_after: args.stuck_after,
+        until,
+        progress: &mut tell,
+    };
     let first = look(&mut reader, &mut orders)?;
     let Some(settle) = args.settle else {
         progress.finish();
@@ -116,7 +137,9 @@ fn live(cli: &Cli, args: &cli::Scan, config: &Config, terminals: &Terminals) -> 
         return Ok(first);
     }
     progress.phase("letting suspects settle");
-    let left = until.map_or(settle, |end| settle.min(end.saturating_duration_since(Instant::now())));
+    let left = until.map_or(settle, |end| {
+        settle.min(end.saturating_duration_since(Instant::now()))
+    });
     std::thread::sleep(left);
     let mut second = look(&mut reader, &mut orders)?;
     second.earlier = Some(Box::new(first));
@@ -126,10 +149,18 @@ fn live(cli: &Cli, args: &cli::Scan, config: &Config, terminals: &Terminals) -> 
 
 /// `volrecon explain --class`.
 fn explain(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyhow::Result<Exit> {
-    let options = Options { width: terminals.width, color: terminals.stdout_color, headers: !cli.global.no_headers, ..Options::default() };
+    let options = Options {
+        width: terminals.width,
+        color: terminals.stdout_color,
+        headers: !cli.global.no_headers,
+        ..Options::default()
+    };
     let mut out = std::io::stdout().lock();
     let stories = stories();
-    let story = stories.iter().find(|story| story.class == args.class).context("the class has no story")?;
+    let story = stories
+        .iter()
+        .find(|story| story.class == args.class)
+        .context("the class has no story")?;
     let written = render::story_text(story, &options, &mut out).and_then(|()| out.flush());
     render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
 }

@@ -13,8 +13,8 @@ pub enum Answer {
     No,
     /// This class.
     Yes,
-    /// It would be this class, but for an absence that cannot be proven.
-    CannotTell(Vec<Obstacle>),
+    /// It would be this class, but for an absence that cannot be proven: the first reason.
+    CannotTell(Obstacle),
 }
 
 impl Answer {

@@ -9,9 +9,9 @@ use super::rules::{
     vm_drift, wrong_vm,
 };
 use super::{scope, tell};
-use crate::model::{HostId, Vm, VmId, VmState, Volume, VolumeId};
+use crate::model::{HostId, PoolId, Vm, VmId, VmState, Volume, VolumeId, ZoneId};
 use crate::sight::{Obstacle, Sight, Who};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 type Rule = fn(&Case<'_, '_>) -> Answer;
 
@@ -41,6 +41,9 @@ pub fn classify(sight: &Sight<'_>) -> Verdicts {
         history: &history,
         out: Verdicts::default(),
         by_volume: HashMap::new(),
+        wanted_zones: HashSet::new(),
+        wanted_vms: HashSet::new(),
+        wanted_places: HashSet::new(),
     };
     let troubled = court.judge_vms();
     court.judge_volumes(&troubled);
@@ -63,7 +66,19 @@ struct Court<'s, 'e> {
     history: &'s History<'e>,
     out: Verdicts,
     by_volume: HashMap<VolumeId, usize>,
+    wanted_zones: HashSet<ZoneId>,
+    wanted_vms: HashSet<VmId>,
+    wanted_places: HashSet<Place>,
 }
+
+/// What decides which hosts a suspect makes worth asking.
+type Place = (
+    Option<PoolId>,
+    Option<PoolId>,
+    ZoneId,
+    Option<VmId>,
+    Option<HostId>,
+);
 
 impl Court<'_, '_> {
     fn judge_vms(&mut self) -> BTreeMap<VmId, Class> {
@@ -92,11 +107,11 @@ impl Court<'_, '_> {
                 self.cannot_tell(
                     None,
                     Some(vm),
-                    vec![Obstacle {
+                    Obstacle {
                         code: "domain-uuid",
                         why,
                         ask: None,
-                    }],
+                    },
                 );
                 continue;
             }
@@ -105,11 +120,11 @@ impl Court<'_, '_> {
                 self.cannot_tell(
                     None,
                     Some(vm),
-                    vec![Obstacle {
+                    Obstacle {
                         code: "vm-state",
                         why,
                         ask: None,
-                    }],
+                    },
                 );
                 continue;
             }
@@ -122,7 +137,7 @@ impl Court<'_, '_> {
                     troubled.insert(vm.id, Class::VmDrift);
                     self.trouble(vm, Class::VmDrift);
                 }
-                Answer::CannotTell(obstacles) => self.cannot_tell(None, Some(vm), obstacles),
+                Answer::CannotTell(obstacle) => self.cannot_tell(None, Some(vm), obstacle),
             }
         }
         troubled
@@ -142,9 +157,32 @@ impl Court<'_, '_> {
             .collect();
         self.out.findings.push(finding);
         // Where it runs, if not where it should: every host that it could run on is worth asking.
-        let zone = self.sight.evidence.hosts.iter().filter(|h| h.zone == vm.zone);
-        let ask: Vec<HostId> = zone.filter_map(|h| self.sight.host_obstacle(h.id)?.ask).collect();
-        self.out.wanted.extend(ask);
+        if self.wanted_zones.insert(vm.zone) {
+            self.out.wanted.extend(self.sight.ask_in_zone(vm.zone));
+        }
+    }
+
+    /// Hosts that would complete the sight of a suspect, and of the VMs that it touches. Suspects of the same pools and
+    /// VMs want the same hosts: asked once.
+    fn want(&mut self, volume: &Volume) {
+        let holder = self.sight.holders(volume.id).first().copied();
+        let seat = holder.map(|held| self.sight.seats()[held.seat]);
+        let place = (
+            volume.pool,
+            volume.last_pool,
+            volume.zone,
+            volume.instance,
+            seat.map(|s| s.host),
+        );
+        if self.wanted_places.insert(place) {
+            self.out.wanted.extend(self.sight.ask_for(volume));
+        }
+        let vms = volume.instance.into_iter().chain(seat.and_then(|s| s.vm()));
+        for vm in vms.filter_map(|id| self.sight.vm(id)) {
+            if self.wanted_vms.insert(vm.id) {
+                self.out.wanted.extend(self.sight.ask_for_vm(vm));
+            }
+        }
     }
 
     fn judge_volumes(&mut self, troubled: &BTreeMap<VmId, Class>) {
@@ -154,8 +192,7 @@ impl Court<'_, '_> {
             if let Some(finding) = finding {
                 self.by_volume.insert(volume.id, self.out.findings.len());
                 self.out.findings.push(finding);
-                let ask = self.sight.obstacles(volume).into_iter().filter_map(|o| o.ask);
-                self.out.wanted.extend(ask);
+                self.want(volume);
             }
             self.out.marks.push((volume.id, mark));
         }
@@ -191,11 +228,11 @@ impl Court<'_, '_> {
             self.cannot_tell(
                 Some(case.volume),
                 vm,
-                vec![Obstacle {
+                Obstacle {
                     code: "domain-uuid",
                     why,
                     ask: None,
-                }],
+                },
             );
             return (Mark::CannotTell, None);
         }
@@ -210,8 +247,8 @@ impl Court<'_, '_> {
                         Some(self.found(case, class, also.unwrap_or_default())),
                     );
                 }
-                Answer::CannotTell(obstacles) => {
-                    self.cannot_tell(Some(case.volume), case.claim, obstacles);
+                Answer::CannotTell(obstacle) => {
+                    self.cannot_tell(Some(case.volume), case.claim, obstacle);
                     return (Mark::CannotTell, None);
                 }
             }
@@ -270,15 +307,11 @@ impl Court<'_, '_> {
         });
     }
 
-    fn cannot_tell(&mut self, volume: Option<&Volume>, vm: Option<&Vm>, obstacles: Vec<Obstacle>) {
-        self.out.wanted.extend(obstacles.iter().filter_map(|o| o.ask));
+    fn cannot_tell(&mut self, volume: Option<&Volume>, vm: Option<&Vm>, first: Obstacle) {
+        self.out.wanted.extend(first.ask);
         if let Some(volume) = volume {
-            let more = self.sight.obstacles(volume);
-            self.out.wanted.extend(more.into_iter().filter_map(|o| o.ask));
+            self.want(volume);
         }
-        let Some(first) = obstacles.into_iter().next() else {
-            return;
-        };
         self.out.cannot_tell.push(NotJudged {
             volume: volume.and_then(|v| v.uuid.clone()),
             vm: vm.map(|vm| vm.instance.clone()),

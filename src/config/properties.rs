@@ -1,7 +1,8 @@
 //! CloudStack's own `db.properties`, so that on a management server nothing need be written.
 
+use super::ConfigError;
 use super::url::{self, DatabaseUrl};
-use super::{ConfigError, Secret, Tls};
+use crate::gather::{Secret, Tls};
 use std::collections::BTreeMap;
 use std::path::Path;
 

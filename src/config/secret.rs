@@ -1,34 +1,10 @@
 //! Passwords: held, handed on, never printed.
 
 use super::ConfigError;
-use std::fmt;
+use crate::gather::Secret;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// A password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Holds a password.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The password itself, for the one that logs in.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
 
 /// What a file holds, without the line break at its end.
 pub(super) fn from_file(path: &Path) -> Result<Secret, ConfigError> {
@@ -72,7 +48,7 @@ fn not_empty(text: String, what: impl FnOnce() -> String) -> Result<Secret, Conf
     if text.is_empty() {
         return Err(ConfigError::EmptyPassword { what: what() });
     }
-    Ok(Secret(text))
+    Ok(Secret::new(text))
 }
 
 /// Whether others than the owner may read a file.

@@ -2,9 +2,9 @@
 
 use super::file::{DatabaseSection, LibvirtSection};
 use super::url::{self, DatabaseUrl};
-use super::{Config, ConfigError, Origin, Secret, properties, secret};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use super::{Config, ConfigError, Origin, properties, secret};
+use crate::gather::{DatabaseSettings, LibvirtSettings, Secret, Tls};
+use std::path::Path;
 use std::time::Duration;
 
 /// How a host is reached where nothing else is told.
@@ -16,56 +16,6 @@ const DEFAULT_PARALLEL: usize = 32;
 const DEFAULT_HOST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long to wait for the database's server.
 const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Whether the way to the database is encrypted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tls {
-    /// Never.
-    Off,
-    /// If the server can; its certificate is not looked at.
-    #[default]
-    Prefer,
-    /// Always, and the server's certificate must be good.
-    Verify,
-}
-
-/// How to reach the database.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatabaseSettings {
-    /// Name or address.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-    /// A socket, which wins over host and port.
-    pub socket: Option<PathBuf>,
-    /// The account.
-    pub user: String,
-    /// Its password.
-    pub password: Option<Secret>,
-    /// The schema, `cloud` unless told.
-    pub schema: String,
-    /// Encryption of the way.
-    pub tls: Tls,
-    /// Who may vouch for the server, PEM.
-    pub ca: Option<PathBuf>,
-    /// How long to wait for the server.
-    pub connect_timeout: Duration,
-}
-
-/// How to reach the hosts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LibvirtSettings {
-    /// The template: `{ip}`, `{name}`, `{uuid}` of the host's row.
-    pub uri: String,
-    /// By host name: wins over the template.
-    pub hosts: BTreeMap<String, String>,
-    /// Hosts not to ask: they are unseen.
-    pub skip: Vec<String>,
-    /// Hosts asked at a time.
-    pub parallel: usize,
-    /// How long one host may take.
-    pub host_timeout: Duration,
-}
 
 impl Config {
     /// The reading account. Reads the password: only for commands that need it.
@@ -113,10 +63,9 @@ impl Config {
     ) -> Result<(DatabaseUrl, Option<Tls>), ConfigError> {
         if let Some(text) = &section.url {
             let url = url::parse(text).map_err(|problem| self.wrong(table, "url", &problem))?;
-            if url.password.is_some() {
-                if let Some(Origin::File(path)) = self.origin(table, "url").cloned() {
-                    self.warn_if_open(&path);
-                }
+            let holds = url.password.is_some();
+            if let Some(Origin::File(path)) = self.origin(table, "url").filter(|_| holds).cloned() {
+                self.warn_if_open(&path);
             }
             return Ok((url, None));
         }

@@ -1,6 +1,6 @@
 //! `mysql://user:password@host:port/schema?socket=/run/mysqld/mysqld.sock`.
 
-use super::Secret;
+use crate::gather::Secret;
 use std::path::PathBuf;
 
 /// The parts of a URL; what it does not say is absent.

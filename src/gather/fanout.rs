@@ -110,14 +110,16 @@ pub fn look(
     }
     let names: BTreeMap<HostId, String> = asks.iter().map(|a| (a.id, a.name.clone())).collect();
     let read = |ask: &Ask, notes: &Notebook| libvirt::read_host(&ask.name, &ask.uri, notes);
-    let mut seen = fan_out(asks, settings, deadline, Arc::new(read), progress);
+    let mut seen = fan_out(asks, settings, deadline, &Arc::new(read), progress);
     let uuids = seen
         .iter()
         .filter_map(|(id, (_, uuid))| Some((*id, names[id].as_str(), uuid.clone()?)));
     for (host, twins) in shared(uuids) {
         if let Some((look, Some(uuid))) = seen.get_mut(&host) {
-            let reason =
-                format!("{twins} answers with the same host uuid {uuid}: one host behind several rows");
+            let reason = format!(
+                "{twins} answers with the same host uuid {uuid}: one host behind several rows; \
+                 if it is not, give each a host_uuid in libvirtd.conf"
+            );
             *look = Look {
                 millis: look.millis,
                 ..empty(look.uri.clone(), unseen(reason))
@@ -159,7 +161,7 @@ fn fan_out<F>(
     asks: Vec<Ask>,
     settings: &LibvirtSettings,
     deadline: Option<Instant>,
-    read: Arc<F>,
+    read: &Arc<F>,
     progress: &mut dyn FnMut(Progress),
 ) -> BTreeMap<HostId, Seen>
 where
@@ -182,7 +184,7 @@ where
             });
             let place = Place::new(ask, settings.host_timeout);
             let (ask, notes) = (place.ask.clone(), Arc::clone(&place.notes));
-            let (sender, read) = (sender.clone(), Arc::clone(&read));
+            let (sender, read) = (sender.clone(), Arc::clone(read));
             let thread = thread::Builder::new()
                 .name(format!("host-{}", ask.id))
                 .spawn(move || {
@@ -336,3 +338,6 @@ fn empty(uri: String, status: Status) -> Look {
         unreadable: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

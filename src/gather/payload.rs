@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn nothing_makes_it_panic_and_no_cut_makes_it_guess() {
         for cut in 0..DETACH.len() {
-            assert!(matches!(decode(&DETACH[..cut]).volume, None), "cut at {cut}");
+            assert!(decode(&DETACH[..cut]).volume.is_none(), "cut at {cut}");
         }
         for at in 0..DETACH.len() {
             let mut text = DETACH.as_bytes().to_vec();

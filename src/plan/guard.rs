@@ -102,7 +102,7 @@ impl Guards<'_, '_> {
 
     /// No host that could hold the volume is unread, and no disk that could be it is unidentified.
     pub fn complete_sight(&self) -> Check {
-        let first = self.sight.obstacles(self.volume).into_iter().next()?;
+        let first = self.sight.obstacle(self.volume)?;
         broken(true, "complete-sight", || first.why)
     }
 
@@ -248,7 +248,7 @@ impl Guards<'_, '_> {
                     format!("volume {name} has another holder")
                 });
             }
-            if let Some(first) = self.sight.obstacles(volume).into_iter().next() {
+            if let Some(first) = self.sight.obstacle(volume) {
                 return broken(true, "claims-free", || {
                     format!("volume {name} could have another holder: {}", first.why)
                 });

@@ -3,45 +3,27 @@
 use super::Options;
 use super::style::Styled;
 use super::table::lines;
-use crate::classify::Class;
+use crate::classify::Story;
 use anstyle::Style;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// A class, told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Story {
-    /// Which.
-    pub class: Class,
-    /// In one line.
-    pub title: &'static str,
-    /// What the operator sees.
-    pub sees: &'static str,
-    /// How it comes to be.
-    pub why: &'static str,
-    /// What would show that it is something else.
-    pub proof_of_opposite: &'static str,
-    /// What to do.
-    pub what_to_do: &'static str,
-}
-
-impl Story {
-    fn parts(&self) -> [(&'static str, &'static str); 4] {
-        let Self {
-            class: _,
-            title: _,
-            sees,
-            why,
-            proof_of_opposite,
-            what_to_do,
-        } = self;
-        [
-            ("What you see", sees),
-            ("Why", why),
-            ("What would prove the opposite", proof_of_opposite),
-            ("What to do", what_to_do),
-        ]
-    }
+/// A story's parts and their headings.
+fn parts(story: &Story) -> [(&'static str, &'static str); 4] {
+    let Story {
+        class: _,
+        title: _,
+        sees,
+        why,
+        proof_of_opposite,
+        what_to_do,
+    } = story;
+    [
+        ("What you see", sees),
+        ("Why", why),
+        ("What would prove the opposite", proof_of_opposite),
+        ("What to do", what_to_do),
+    ]
 }
 
 /// One story on a terminal.
@@ -59,7 +41,7 @@ pub fn story_text(story: &Story, options: &Options, out: &mut dyn Write) -> io::
     for line in lines(story.title, 0, options) {
         writeln!(out, "{line}")?;
     }
-    for (title, text) in story.parts() {
+    for (title, text) in parts(story) {
         writeln!(out, "\n{}", Styled(title, bold, options.color))?;
         for (at, paragraph) in paragraphs(text).enumerate() {
             if at > 0 {
@@ -99,7 +81,7 @@ pub fn classes_page(stories: &[Story]) -> String {
             story.class.severity().name()
         );
         text(&mut page, story.title);
-        for (title, told) in story.parts() {
+        for (title, told) in parts(story) {
             let _ = writeln!(page, ".SS \"{}\"", quoted(title));
             for (at, paragraph) in paragraphs(told).enumerate() {
                 if at > 0 {

@@ -18,7 +18,7 @@ pub mod text;
 mod volumes;
 
 pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
-pub use man::{Story, classes_page, story_text};
+pub use man::{classes_page, story_text};
 pub use progress::Progress;
 pub use terminal::{ColorChoice, Terminals};
 

@@ -31,11 +31,10 @@ impl Progress {
         let spawned = std::thread::Builder::new()
             .name("progress".to_owned())
             .spawn(move || {
-                if let Err(RecvTimeoutError::Timeout) = wait.recv_timeout(PATIENCE) {
-                    if !drawn.is_finished() {
-                        drawn.set_draw_target(ProgressDrawTarget::stderr());
-                        drawn.enable_steady_tick(Duration::from_millis(120));
-                    }
+                let late = wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout);
+                if late && !drawn.is_finished() {
+                    drawn.set_draw_target(ProgressDrawTarget::stderr());
+                    drawn.enable_steady_tick(Duration::from_millis(120));
                 }
             });
         // Without a thread there is no progress to see, and nothing else is lost.

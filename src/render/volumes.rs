@@ -9,15 +9,16 @@ use std::io::{self, Write};
 /// Columns of a uuid.
 const UUID: usize = 36;
 /// From here on every witness has a column of its own.
-const WIDE: usize = 130;
+const WIDE: usize = 160;
 
 pub(super) fn write(pairs: &[Pair], options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let wide = options.width >= WIDE;
     // Two columns stand between two cells.
     let rest = options.width.saturating_sub(UUID + 17 + 4);
     let widths = if wide {
-        let half = (rest - 15) / 7;
-        vec![UUID, half * 2, half * 2, half * 3, 17, 11]
+        // Names and places are long, claims short.
+        let part = (rest - 19) / 20;
+        vec![UUID, part * 7, part * 4, part * 9, 17, 11]
     } else {
         vec![UUID, rest, 17]
     };

@@ -25,13 +25,17 @@ pub fn compose(sight: &Sight<'_>, verdicts: Verdicts, wanted: &Wanted) -> ScanDo
     let hosts: Vec<HostSeen> = evidence.hosts.iter().map(|host| host_seen(sight, host)).collect();
     let stuck = verdicts.in_flux.iter().any(|entry| entry.stuck);
     let unread = evidence.looks.values().any(|look| !look.unreadable.is_empty());
-    let complete = !stuck && !unread && verdicts.cannot_tell.is_empty() && !hosts.iter().any(is_gap(evidence));
+    let complete =
+        !stuck && !unread && verdicts.cannot_tell.is_empty() && !hosts.iter().any(is_gap(evidence));
     let volumes = wanted.all.then(|| pairs(sight, &verdicts));
     let judged = verdicts.marks.len();
-    let (ignored, rest): (Vec<Finding>, Vec<Finding>) =
-        verdicts.findings.into_iter().partition(|finding| wanted.ignore.contains(&finding.id));
-    let (findings, below): (Vec<Finding>, Vec<Finding>) =
-        rest.into_iter().partition(|finding| finding.severity >= wanted.min_severity);
+    let (ignored, rest): (Vec<Finding>, Vec<Finding>) = verdicts
+        .findings
+        .into_iter()
+        .partition(|finding| wanted.ignore.contains(&finding.id));
+    let (findings, below): (Vec<Finding>, Vec<Finding>) = rest
+        .into_iter()
+        .partition(|finding| finding.severity >= wanted.min_severity);
     let summary = Summary {
         ignored: ignored.len(),
         below_min_severity: below.len(),
@@ -44,7 +48,10 @@ pub fn compose(sight: &Sight<'_>, verdicts: Verdicts, wanted: &Wanted) -> ScanDo
     ScanDocument {
         document: "scan",
         version: 1,
-        tool: Tool { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
+        tool: Tool {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        },
         started: evidence.started,
         finished: evidence.finished,
         complete,
@@ -84,12 +91,17 @@ fn host_seen(sight: &Sight<'_>, host: &Host) -> HostSeen {
     let unreadable = look.and_then(|look| {
         let first = look.unreadable.first()?;
         let more = look.unreadable.len();
-        Some(format!("{more} domain(s) could not be read, {} first: {}", first.name, first.reason))
+        Some(format!(
+            "{more} domain(s) could not be read, {} first: {}",
+            first.name, first.reason
+        ))
     });
     HostSeen {
         name: host.name.clone(),
         uuid: host.uuid.clone(),
-        uri: look.filter(|_| status != "not-asked").map(|look| look.uri.clone()),
+        uri: look
+            .filter(|_| status != "not-asked")
+            .map(|look| look.uri.clone()),
         status,
         reason: reason.or(unreadable),
         domains: look.map_or(0, |look| look.domains.len()),
@@ -105,7 +117,10 @@ fn not_ruled_out(sight: &Sight<'_>) -> Vec<NotRuledOut> {
         let ids: Vec<HostId> = ids.filter(|id| want(&sight.view(*id))).collect();
         ids.into_iter().map(|id| sight.host_name(id)).collect()
     };
-    let entry = |what: &str, hosts: Vec<String>| NotRuledOut { what: what.to_owned(), hosts };
+    let entry = |what: &str, hosts: Vec<String>| NotRuledOut {
+        what: what.to_owned(),
+        hosts,
+    };
     let mut out = vec![
         entry(
             "a second holder of a volume in scope (double-open), or a twin of a VM in scope (split-vm), on a host that was not asked",
@@ -131,13 +146,20 @@ fn pairs(sight: &Sight<'_>, verdicts: &Verdicts) -> Vec<Pair> {
         let volume = sight.volume(*id)?;
         let holders = sight.holders(*id).into_iter().map(|held| {
             let seat = &sight.seats()[held.seat];
-            format!("{}/{}/{}", sight.host_name(seat.host), seat.domain.name, sight.disk(held).target)
+            format!(
+                "{}/{}/{}",
+                sight.host_name(seat.host),
+                seat.domain.name,
+                sight.disk(held).target
+            )
         });
         Some(Pair {
             uuid: volume.uuid.clone(),
             name: volume.name.clone(),
             state: volume.state.to_string(),
-            claim_vm: volume.instance.map(|vm| sight.vm(vm).map_or(format!("VM {vm}"), |vm| vm.instance.clone())),
+            claim_vm: volume
+                .instance
+                .map(|vm| sight.vm(vm).map_or(format!("VM {vm}"), |vm| vm.instance.clone())),
             claim_device_id: volume.device_id,
             holders: holders.collect(),
             verdict: mark.name().to_owned(),

@@ -53,8 +53,17 @@ pub fn look(reader: &mut Reader, orders: &mut Orders<'_>) -> Result<Evidence, Lo
     // A suspect may lead to hosts, and those to further suspects; every round asks at least one more host.
     while !ask.is_empty() {
         let hosts: Vec<&Host> = rows.hosts.iter().filter(|host| ask.contains(&host.id)).collect();
-        looks.extend(gather::look(&hosts, orders.libvirt, orders.until, orders.progress));
-        reader.seen(&mut rows, &orders.scope, looks.values().flat_map(|look: &Look| &look.domains))?;
+        looks.extend(gather::look(
+            &hosts,
+            orders.libvirt,
+            orders.until,
+            orders.progress,
+        ));
+        reader.seen(
+            &mut rows,
+            &orders.scope,
+            looks.values().flat_map(|look: &Look| &look.domains),
+        )?;
         if orders.scope.is_everything() {
             break;
         }
@@ -78,7 +87,11 @@ fn first_hosts(reader: &Reader, orders: &Orders<'_>, rows: &Rows, started: Times
         return rows.hosts.iter().map(|host| host.id).collect();
     }
     let mut ask: BTreeSet<HostId> = scope.hosts.union(&scope.areas).copied().collect();
-    let claims = rows.volumes.iter().filter(|v| scope.volumes.contains(&v.id)).filter_map(|v| v.instance);
+    let claims = rows
+        .volumes
+        .iter()
+        .filter(|v| scope.volumes.contains(&v.id))
+        .filter_map(|v| v.instance);
     let vms: BTreeSet<_> = scope.vms.iter().copied().chain(claims).collect();
     for vm in rows.vms.iter().filter(|vm| vms.contains(&vm.id)) {
         ask.extend([vm.host, vm.last_host, vm.power_host].into_iter().flatten());

@@ -1,7 +1,8 @@
 //! The proof of absence. "Nowhere" is a value that only this file can make, and only complete sight makes it.
 
 use super::{Held, Identity, Sight, View};
-use crate::model::{HostId, PoolType, Slot, SourceKind, Vm, Volume};
+use crate::evidence::GapCode;
+use crate::model::{HostId, PoolType, Slot, SourceKind, Vm, Volume, ZoneId};
 use std::collections::BTreeSet;
 
 /// Proof that no domain on any host that could hold a volume has its disk.
@@ -26,37 +27,77 @@ pub enum Whereabouts {
     Seen,
     /// No domain has it, and all that could was looked at.
     Nowhere(Absence),
-    /// No domain was seen to have it, and that proves nothing.
-    Unknown(Vec<Obstacle>),
+    /// No domain was seen to have it, and that proves nothing: the first reason.
+    Unknown(Obstacle),
 }
 
 impl Sight<'_> {
     /// Where a volume is. Presence is never spoiled by gaps; absence is, by each of them.
     #[must_use]
     pub fn whereabouts(&self, volume: &Volume) -> Whereabouts {
-        if !self.holders(volume.id).is_empty() {
+        if !self.all_holders(volume.id).is_empty() {
             return Whereabouts::Seen;
         }
-        let obstacles = self.obstacles(volume);
-        if obstacles.is_empty() {
-            Whereabouts::Nowhere(Absence(()))
-        } else {
-            Whereabouts::Unknown(obstacles)
+        match self.obstacle(volume) {
+            None => Whereabouts::Nowhere(Absence(())),
+            Some(obstacle) => Whereabouts::Unknown(obstacle),
         }
     }
 
-    /// Everything that keeps complete sight of a volume from being complete; the first hindrance of each host.
+    /// The first thing that keeps the sight of a volume from being complete: a host that could have it and was not
+    /// seen whole, or a disk that is not identified and could be it.
     #[must_use]
-    pub fn obstacles(&self, volume: &Volume) -> Vec<Obstacle> {
-        let mut hosts = self.hosts_of(volume);
+    pub fn obstacle(&self, volume: &Volume) -> Option<Obstacle> {
+        let reach = self.reach(volume);
         let claim = volume.instance.and_then(|id| self.vm(id));
-        hosts.extend(claim.and_then(|vm| vm.host));
-        let mut out = Vec::new();
-        for host in &hosts {
-            out.extend(self.host_obstacle(*host));
-        }
-        out.extend(self.disk_obstacles(volume, claim, &hosts));
-        out
+        let more = self.further_hosts(volume, claim);
+        let by_host = || more.iter().find_map(|host| self.host_obstacle(*host));
+        reach.hindered.clone().or_else(by_host).or_else(|| {
+            self.disk_in_the_way(volume, claim, &more)
+                .map(|held| self.unidentified_disk(held))
+        })
+    }
+
+    /// The first thing that keeps the sight of a zone from being complete.
+    #[must_use]
+    pub fn zone_obstacle(&self, zone: ZoneId) -> Option<Obstacle> {
+        self.zone_reach(zone).hindered.clone()
+    }
+
+    /// Hosts of a zone that were not asked.
+    #[must_use]
+    pub fn ask_in_zone(&self, zone: ZoneId) -> Vec<HostId> {
+        self.zone_reach(zone).ask.clone()
+    }
+
+    /// Hosts that were not asked, and that would have to be to make the sight of a volume complete.
+    #[must_use]
+    pub fn ask_for(&self, volume: &Volume) -> Vec<HostId> {
+        let claim = volume.instance.and_then(|id| self.vm(id));
+        let more = self.further_hosts(volume, claim);
+        let mut ask = self.reach(volume).ask.clone();
+        ask.extend(more.iter().filter_map(|host| self.host_obstacle(*host)?.ask));
+        ask
+    }
+
+    /// What keeps a second domain of a VM from being ruled out.
+    #[must_use]
+    pub fn vm_obstacle(&self, vm: &Vm) -> Option<Obstacle> {
+        let (hosts, reaches) = self.reaches_of_vm(vm);
+        let by_host = || hosts.iter().find_map(|host| self.host_obstacle(*host));
+        reaches
+            .iter()
+            .find_map(|reach| reach.hindered.clone())
+            .or_else(by_host)
+    }
+
+    /// Hosts that were not asked, and that would have to be to rule a second domain of a VM out.
+    #[must_use]
+    pub fn ask_for_vm(&self, vm: &Vm) -> Vec<HostId> {
+        let (hosts, reaches) = self.reaches_of_vm(vm);
+        let own = hosts.iter().filter_map(|host| self.host_obstacle(*host)?.ask);
+        own.chain(reaches.iter().flat_map(|reach| reach.ask.iter().copied()))
+            .collect()
     }
 
     /// Whether a host could hide a domain or a disk.
@@ -65,7 +106,8 @@ impl Sight<'_> {
         let name = self.host_name(host);
         match self.view(host) {
             View::Seen => {
-                let domain = self.evidence.looks.get(&host)?.unreadable.first()?;
+                let unreadable = &self.evidence.looks.get(&host)?.unreadable;
+                let domain = unreadable.iter().min_by_key(|d| (&d.name, &d.uuid))?;
                 Some(Obstacle {
                     code: "domain-unreadable",
                     why: format!(
@@ -77,9 +119,9 @@ impl Sight<'_> {
             }
             View::Unseen(code, reason) => Some(Obstacle {
                 code: match code {
-                    crate::evidence::GapCode::EmptyHost => "empty-host",
-                    crate::evidence::GapCode::HostUnseen => "host-unseen",
-                    crate::evidence::GapCode::DomainUnreadable => "domain-unreadable",
+                    GapCode::EmptyHost => "empty-host",
+                    GapCode::HostUnseen => "host-unseen",
+                    GapCode::DomainUnreadable => "domain-unreadable",
                 },
                 why: format!("{name} was not read: {reason}"),
                 ask: None,
@@ -92,44 +134,69 @@ impl Sight<'_> {
         }
     }
 
-    fn disk_obstacles(&self, volume: &Volume, claim: Option<&Vm>, hosts: &BTreeSet<HostId>) -> Vec<Obstacle> {
-        let mut out = Vec::new();
-        for held in self.unidentified() {
-            let seat = &self.seats()[held.seat];
-            let own = claim.is_some_and(|vm| seat.vm() == Some(vm.id));
-            if (own || hosts.contains(&seat.host)) && self.could_be(*held, volume, own) {
-                out.push(Obstacle {
-                    code: "disk-unidentified",
-                    why: format!(
-                        "disk {} of {} on {} is not identified and could be it",
-                        self.disk(*held).target,
-                        seat.domain.name,
-                        self.host_name(seat.host)
-                    ),
-                    ask: None,
-                });
-            }
-        }
-        out
+    /// Hosts beyond the reach of a volume's pools on which it was seen, or on which its claim's VM should be.
+    fn further_hosts(&self, volume: &Volume, claim: Option<&Vm>) -> BTreeSet<HostId> {
+        let reach = self.reach(volume);
+        let held = self
+            .all_holders(volume.id)
+            .iter()
+            .map(|held| self.seats()[held.seat].host);
+        held.chain(claim.and_then(|vm| vm.host))
+            .filter(|host| !reach.hosts.contains(host))
+            .collect()
     }
 
-    /// In the claim's own VM any unidentified disk could be the volume; elsewhere one at the same slot, or of the kind
-    /// that the volume's pool gives.
-    fn could_be(&self, held: Held, volume: &Volume, own: bool) -> bool {
-        let disk = self.disk(held);
-        let named = match self.identity(held) {
-            Identity::Conflict { serial, source } => *serial == volume.id || *source == volume.id,
-            Identity::Ambiguous(ids) => ids.contains(&volume.id),
-            Identity::Volume(_) | Identity::NoVolume | Identity::Unknown => false,
+    /// In the claim's own VM any unidentified disk could be the volume; elsewhere one that one of its witnesses names,
+    /// one at the same slot, or one of the kind that the volume's pool gives.
+    fn disk_in_the_way(&self, volume: &Volume, claim: Option<&Vm>, more: &BTreeSet<HostId>) -> Option<Held> {
+        if let Some(held) = self.half_named.get(&volume.id).and_then(|all| all.first()) {
+            return Some(*held);
+        }
+        if let Some(held) = claim.and_then(|vm| self.unidentified_in(vm.id).first()) {
+            return Some(*held);
+        }
+        let slot = volume.device_id.map(Slot);
+        let kind = self.kind_of(volume);
+        let reach = self.reach(volume);
+        let of_slot = slot.and_then(|slot| reach.slots.get(&slot));
+        let of_kind = match kind {
+            Some(kind) => reach.kinds.get(&kind),
+            None => reach.kinds.values().next(),
         };
-        let slot = volume
-            .device_id
-            .is_some_and(|id| Slot::of_target(&disk.target) == Some(Slot(id)));
-        let kind = match (self.kind_of(volume), disk.source.as_ref()) {
-            (Some(kind), Some(source)) => kind == source.kind,
-            _ => true,
+        let further = || {
+            let mut held = more
+                .iter()
+                .filter_map(|host| self.unidentified_on.get(host))
+                .flatten();
+            held.find(|held| {
+                let disk = self.disk(**held);
+                let same = disk
+                    .source
+                    .as_ref()
+                    .is_none_or(|s| kind.is_none_or(|kind| kind == s.kind));
+                same || (slot.is_some() && Slot::of_target(&disk.target) == slot)
+            })
         };
-        own || named || slot || kind
+        of_slot.or(of_kind).or_else(further).copied()
+    }
+
+    fn unidentified_disk(&self, held: Held) -> Obstacle {
+        let seat = &self.seats()[held.seat];
+        let how = match self.identity(held) {
+            Identity::Conflict { .. } => "is named differently by its serial and its source",
+            Identity::Ambiguous(_) => "stands on a source that several rows have",
+            Identity::Volume(_) | Identity::NoVolume | Identity::Unknown => "is not identified",
+        };
+        Obstacle {
+            code: "disk-unidentified",
+            why: format!(
+                "disk {} of {} on {} {how} and could be it",
+                self.disk(held).target,
+                seat.domain.name,
+                self.host_name(seat.host)
+            ),
+            ask: None,
+        }
     }
 
     fn kind_of(&self, volume: &Volume) -> Option<SourceKind> {

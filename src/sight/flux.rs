@@ -1,8 +1,9 @@
 //! In flux: what CloudStack is at work on. Reported, never judged, never repaired.
 
 use super::{Sight, Who};
-use crate::model::{Job, JobState, RunState, Vm, VmId, Volume, VolumeId, Work};
+use crate::model::{Job, JobState, Reconcile, RunState, Vm, VmId, Volume, VolumeId, Work};
 use jiff::Timestamp;
+use std::collections::hash_map::Entry;
 
 /// Why a volume or a VM is in flux.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl Flux {
     }
 }
 
-impl Sight<'_> {
+impl<'e> Sight<'e> {
     /// Why a volume is in flux, if it is.
     #[must_use]
     pub fn volume_flux(&self, volume: VolumeId) -> Option<&Flux> {
@@ -47,21 +48,51 @@ impl Sight<'_> {
         self.vm_flux(vm).is_some_and(|flux| flux.migration)
     }
 
-    /// Pending jobs.
-    pub fn pending(&self) -> impl Iterator<Item = &Job> {
-        self.evidence
-            .jobs
-            .iter()
-            .filter(|job| job.state == JobState::Pending)
+    /// Jobs, by id.
+    #[must_use]
+    pub fn jobs(&self) -> &[&'e Job] {
+        &self.jobs
+    }
+
+    /// Pending jobs, by id.
+    pub fn pending(&self) -> impl Iterator<Item = &'e Job> + '_ {
+        let all = self.jobs.iter().copied();
+        all.filter(|job| job.state == JobState::Pending)
+    }
+
+    /// Jobs that are pending, or were cancelled as "blocking others" so that their thread may still act, and that name
+    /// a volume.
+    #[must_use]
+    pub fn acting_on_volume(&self, volume: VolumeId) -> &[&'e Job] {
+        self.acting_on_volume.get(&volume).map_or(&[], Vec::as_slice)
+    }
+
+    /// Likewise those that name a VM.
+    #[must_use]
+    pub fn acting_on_vm(&self, vm: VmId) -> &[&'e Job] {
+        self.acting_on_vm.get(&vm).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn index_jobs(&mut self) {
+        self.jobs.sort_by_key(|job| job.id);
+        let acts = |job: &&&Job| job.state == JobState::Pending || job.cancelled_blocking;
+        for job in self.jobs.iter().filter(acts) {
+            if let Some(volume) = job.volume {
+                self.acting_on_volume.entry(volume).or_default().push(job);
+            }
+            if let Some(vm) = job.vm {
+                self.acting_on_vm.entry(vm).or_default().push(job);
+            }
+        }
     }
 
     pub(super) fn find_flux(&mut self) {
         let mut volumes: Vec<(VolumeId, Flux)> = Vec::new();
         let mut vms: Vec<(VmId, Flux)> = Vec::new();
-        for volume in self.volumes.values() {
+        for volume in self.volumes.iter() {
             volumes.extend(self.state_of_volume(volume).map(|flux| (volume.id, flux)));
         }
-        for vm in self.vms.values() {
+        for vm in self.vms.iter() {
             vms.extend(self.state_of_vm(vm).map(|flux| (vm.id, flux)));
         }
         for job in self.pending() {
@@ -85,7 +116,9 @@ impl Sight<'_> {
                 (_, None, None) => {}
             }
         }
-        for row in &self.evidence.reconcile {
+        let mut rows: Vec<&Reconcile> = self.evidence.reconcile.iter().collect();
+        rows.sort_by_key(|row| (row.volume, row.vm, &row.command, row.created));
+        for row in rows {
             let stuck = self.is_old(row.created);
             let flux = |migration| Flux {
                 migration,
@@ -122,9 +155,15 @@ impl Sight<'_> {
             ));
         }
         for id in &self.evidence.moved.vms {
+            // Its host may be what moved: a migration that began and ended within the look.
+            let why = "its row moved during the look".to_owned();
+            let flux = Flux::new(why, "moved", false);
             vms.push((
                 *id,
-                Flux::new("its row moved during the look".to_owned(), "moved", false),
+                Flux {
+                    migration: true,
+                    ..flux
+                },
             ));
         }
         for (id, flux) in volumes {
@@ -169,7 +208,7 @@ impl Sight<'_> {
 }
 
 /// The first reason stays, since they come in a fixed order; being stuck or migrating adds up.
-fn merge<K>(entry: std::collections::hash_map::Entry<'_, K, Flux>, flux: &Flux) {
+fn merge<K>(entry: Entry<'_, K, Flux>, flux: &Flux) {
     let old = entry.or_insert_with(|| flux.clone());
     if flux.stuck && !old.stuck {
         old.stuck = true;

@@ -2,8 +2,8 @@
 
 use super::Sight;
 use crate::evidence::{GapCode, Status};
-use crate::model::{HostId, Pool, PoolScope, VmState, Volume};
-use std::collections::{BTreeSet, HashSet};
+use crate::model::{HostId, Volume};
+use std::collections::BTreeSet;
 
 /// What may be concluded from one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl<'e> Sight<'e> {
         };
         match &look.status {
             Status::Seen if look.domains.is_empty() && look.unreadable.is_empty() => {
-                let promised = self.promised(host);
+                let promised = self.promised.get(&host).copied().unwrap_or_default();
                 if promised == 0 {
                     View::Seen
                 } else {
@@ -62,68 +62,13 @@ impl<'e> Sight<'e> {
         matches!(self.view(host), View::Seen)
     }
 
-    fn promised(&self, host: HostId) -> usize {
-        self.vms()
-            .filter(|vm| vm.removed.is_none() && vm.is_kvm())
-            .filter(|vm| vm.state == VmState::Running && vm.host == Some(host))
-            .count()
-    }
-
-    /// Every host that could hold a volume: in the scope of its pool, of its last pool, of every pool row on the same
+    /// Every host that could hold a volume: in the scope of its pool, of its last pool, and of every pool row on the same
     /// backend, plus any host that was seen holding it.
     #[must_use]
     pub fn hosts_of(&self, volume: &Volume) -> BTreeSet<HostId> {
-        let mut hosts: BTreeSet<HostId> = self
-            .holders(volume.id)
-            .iter()
-            .map(|held| self.seats()[held.seat].host)
-            .collect();
-        let own: Vec<&Pool> = [volume.pool, volume.last_pool]
-            .into_iter()
-            .flatten()
-            .filter_map(|id| self.pool(id))
-            .collect();
-        if own.is_empty() || volume.pool.is_none() {
-            hosts.extend(
-                self.evidence
-                    .hosts
-                    .iter()
-                    .filter(|h| h.zone == volume.zone)
-                    .map(|h| h.id),
-            );
-        }
-        let mut done = HashSet::new();
-        for pool in &own {
-            for other in self
-                .evidence
-                .pools
-                .iter()
-                .filter(|p| p.id == pool.id || pool.same_backend(p))
-            {
-                if done.insert(other.id) {
-                    self.add_scope(other, volume, &mut hosts);
-                }
-            }
-        }
+        let mut hosts = self.reach(volume).hosts.clone();
+        let held = self.all_holders(volume.id).iter();
+        hosts.extend(held.map(|held| self.seats()[held.seat].host));
         hosts
-    }
-
-    fn add_scope(&self, pool: &Pool, volume: &Volume, hosts: &mut BTreeSet<HostId>) {
-        let all = &self.evidence.hosts;
-        let scope = pool.scope.clone().unwrap_or(if pool.cluster.is_some() {
-            PoolScope::Cluster
-        } else {
-            PoolScope::Zone
-        });
-        match scope {
-            PoolScope::Host if !pool.hosts.is_empty() => hosts.extend(pool.hosts.iter().copied()),
-            PoolScope::Cluster if pool.cluster.is_some() => {
-                hosts.extend(all.iter().filter(|h| h.cluster == pool.cluster).map(|h| h.id));
-            }
-            _ => {
-                let zone = pool.zone.unwrap_or(volume.zone);
-                hosts.extend(all.iter().filter(|h| h.zone == zone).map(|h| h.id));
-            }
-        }
     }
 }

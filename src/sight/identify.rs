@@ -3,11 +3,13 @@
 //! Unknown serials are ignored (imported VMs have none of ours). A serial that names a removed row, or a row left over
 //! from a migration, yields to the live row of the source. A backing chain is walked only if its top is unknown.
 
+use super::table::NumberMap;
 use super::{Held, Sight};
 use crate::model::{
     Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, seen_keys, serial_of,
 };
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How a disk was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,9 @@ pub enum Identity {
 /// Rows by their expected source; local pools' rows with their hosts.
 type Sources = HashMap<SourceKey, Vec<VolumeId>>;
 
+/// Rows by the number in their serial; none where it names two.
+type Serials = NumberMap<u128, Option<VolumeId>>;
+
 enum Pick {
     None,
     One(VolumeId),
@@ -68,9 +73,9 @@ impl<'e> Sight<'e> {
                 let held = Held { seat, disk };
                 match identity {
                     Identity::Volume(named) => self.holders.entry(named.volume).or_default().push(held),
-                    Identity::Conflict { .. } | Identity::Ambiguous(_) | Identity::Unknown => {
-                        self.unidentified.push(held);
-                    }
+                    Identity::Conflict { serial, source } => self.leave_open(held, &[*serial, *source]),
+                    Identity::Ambiguous(ids) => self.leave_open(held, ids),
+                    Identity::Unknown => self.leave_open(held, &[]),
                     Identity::NoVolume => {}
                 }
             }
@@ -78,16 +83,39 @@ impl<'e> Sight<'e> {
         self.identities = identities;
     }
 
-    /// Rows by the number in their serial. A live row wins; uuids are unique, so two live ones cannot share it.
-    fn serials(&self) -> HashMap<u128, VolumeId> {
-        let mut serials = HashMap::with_capacity(self.volumes.len());
-        for volume in self.volumes.values() {
+    /// A disk that is not identified, and the volumes that it may be by one of its witnesses.
+    fn leave_open(&mut self, held: Held, volumes: &[VolumeId]) {
+        let seat = self.seats[held.seat];
+        self.unidentified.push(held);
+        self.unidentified_on.entry(seat.host).or_default().push(held);
+        if let Some(vm) = seat.vm() {
+            self.unidentified_in.entry(vm).or_default().push(held);
+        }
+        for volume in volumes {
+            self.half_named.entry(*volume).or_default().push(held);
+        }
+    }
+
+    /// Rows by the number in their serial. A live row wins over one that is gone; two live ones that share the digits
+    /// make the serial say nothing.
+    fn serials(&self) -> Serials {
+        let mut serials = Serials::with_capacity_and_hasher(self.volumes.len(), Default::default());
+        for volume in self.volumes.iter() {
             let Some(serial) = volume.uuid.as_deref().and_then(serial_of) else {
                 continue;
             };
-            let old: Option<&&Volume> = serials.get(&serial).and_then(|id| self.volumes.get(id));
-            if old.is_none_or(|old| old.is_deleted() || !volume.is_deleted()) {
-                serials.insert(serial, volume.id);
+            match serials.entry(serial) {
+                Entry::Vacant(place) => {
+                    place.insert(Some(volume.id));
+                }
+                Entry::Occupied(mut place) => {
+                    let old = place.get().and_then(|id| self.volumes.get(id));
+                    match old.map(Volume::is_deleted) {
+                        Some(true) => *place.get_mut() = Some(volume.id),
+                        Some(false) if !volume.is_deleted() => *place.get_mut() = None,
+                        Some(false) | None => {}
+                    }
+                }
             }
         }
         serials
@@ -95,7 +123,7 @@ impl<'e> Sight<'e> {
 
     fn sources(&self) -> Sources {
         let mut sources = Sources::with_capacity(self.volumes.len());
-        for volume in self.volumes.values() {
+        for volume in self.volumes.iter() {
             for key in self.expected(volume) {
                 sources.entry(key).or_default().push(volume.id);
             }
@@ -115,7 +143,7 @@ impl<'e> Sight<'e> {
         disk: &'e Disk,
         host: HostId,
         vm: Option<&Vm>,
-        serials: &HashMap<u128, VolumeId>,
+        serials: &Serials,
         sources: &mut Option<Sources>,
     ) -> Identity {
         if disk.device == Device::Lun && disk.source.is_some() {
@@ -129,7 +157,7 @@ impl<'e> Sight<'e> {
             .as_deref()
             .and_then(serial_of)
             .and_then(|serial| serials.get(&serial))
-            .and_then(|id| self.volume(*id));
+            .and_then(|id| self.volume((*id)?));
         // The common case needs no index of sources: the serial's row expects just this source.
         if let Some(row) = by_serial.filter(|row| !row.is_deleted())
             && self.expects(row, source, host)

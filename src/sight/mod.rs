@@ -8,7 +8,9 @@ mod absence;
 mod flux;
 mod hosts;
 mod identify;
+mod reach;
 mod slots;
+mod table;
 
 pub use absence::{Absence, Obstacle, Whereabouts};
 pub use flux::Flux;
@@ -16,11 +18,15 @@ pub use hosts::View;
 pub use identify::{Identity, Named};
 pub use slots::Taken;
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Unreadable};
 use crate::model::{
-    Cluster, Device, Disk, Domain, Host, HostId, Pool, PoolId, RunState, Vm, VmId, Volume, VolumeId,
+    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, RunState, Vm, VmId, VmState,
+    Volume, VolumeId,
 };
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+use table::{NumberMap, Table};
 
 /// Which VM a domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,20 +82,34 @@ pub struct Held {
 pub struct Sight<'e> {
     /// What they stand on.
     pub evidence: &'e Evidence,
-    volumes: BTreeMap<VolumeId, &'e Volume>,
-    vms: BTreeMap<VmId, &'e Vm>,
-    pools: HashMap<PoolId, &'e Pool>,
-    hosts: BTreeMap<HostId, &'e Host>,
-    clusters: HashMap<crate::model::ClusterId, &'e Cluster>,
-    volumes_of: HashMap<VmId, Vec<VolumeId>>,
+    volumes: Table<'e, VolumeId, Volume>,
+    vms: Table<'e, VmId, Vm>,
+    pools: Table<'e, PoolId, Pool>,
+    hosts: Table<'e, HostId, Host>,
+    clusters: Table<'e, ClusterId, Cluster>,
+    /// Running VMs by the host that their rows name.
+    promised: NumberMap<HostId, usize>,
+    volumes_of: NumberMap<VmId, Vec<VolumeId>>,
     seats: Vec<Seat<'e>>,
-    seats_of: HashMap<VmId, Vec<usize>>,
+    seats_of: NumberMap<VmId, Vec<usize>>,
     mismatched: BTreeSet<VmId>,
     identities: Vec<Vec<Identity>>,
-    holders: HashMap<VolumeId, Vec<Held>>,
+    holders: NumberMap<VolumeId, Vec<Held>>,
     unidentified: Vec<Held>,
-    volume_flux: HashMap<VolumeId, Flux>,
-    vm_flux: HashMap<VmId, Flux>,
+    unidentified_on: NumberMap<HostId, Vec<Held>>,
+    unidentified_in: NumberMap<VmId, Vec<Held>>,
+    /// Disks that one of two witnesses, or one of several rows, says are the volume.
+    half_named: NumberMap<VolumeId, Vec<Held>>,
+    volume_flux: NumberMap<VolumeId, Flux>,
+    vm_flux: NumberMap<VmId, Flux>,
+    /// By id, so that the order in which they were read changes nothing.
+    jobs: Vec<&'e Job>,
+    /// Jobs that are pending, or whose thread may still act, by what they name.
+    acting_on_volume: NumberMap<VolumeId, Vec<&'e Job>>,
+    acting_on_vm: NumberMap<VmId, Vec<&'e Job>>,
+    /// Domains that could not be read, with their hosts.
+    unreadable: HashMap<&'e str, Vec<(HostId, &'e Unreadable)>>,
+    reaches: RefCell<BTreeMap<reach::Key, Rc<reach::Reach>>>,
 }
 
 impl<'e> Sight<'e> {
@@ -98,26 +118,46 @@ impl<'e> Sight<'e> {
     pub fn new(evidence: &'e Evidence) -> Self {
         let mut sight = Self {
             evidence,
-            volumes: evidence.volumes.iter().map(|v| (v.id, v)).collect(),
-            vms: evidence.vms.iter().map(|v| (v.id, v)).collect(),
-            pools: evidence.pools.iter().map(|p| (p.id, p)).collect(),
-            hosts: evidence.hosts.iter().map(|h| (h.id, h)).collect(),
-            clusters: evidence.clusters.iter().map(|c| (c.id, c)).collect(),
-            volumes_of: HashMap::new(),
+            volumes: Table::new(&evidence.volumes, |v| v.id),
+            vms: Table::new(&evidence.vms, |v| v.id),
+            pools: Table::new(&evidence.pools, |p| p.id),
+            hosts: Table::new(&evidence.hosts, |h| h.id),
+            clusters: Table::new(&evidence.clusters, |c| c.id),
+            promised: NumberMap::default(),
+            volumes_of: NumberMap::default(),
             seats: Vec::new(),
-            seats_of: HashMap::new(),
+            seats_of: NumberMap::default(),
             mismatched: BTreeSet::new(),
             identities: Vec::new(),
-            holders: HashMap::new(),
+            holders: NumberMap::default(),
             unidentified: Vec::new(),
-            volume_flux: HashMap::new(),
-            vm_flux: HashMap::new(),
+            unidentified_on: NumberMap::default(),
+            unidentified_in: NumberMap::default(),
+            half_named: NumberMap::default(),
+            volume_flux: NumberMap::default(),
+            vm_flux: NumberMap::default(),
+            jobs: evidence.jobs.iter().collect(),
+            acting_on_volume: NumberMap::default(),
+            acting_on_vm: NumberMap::default(),
+            unreadable: HashMap::new(),
+            reaches: RefCell::default(),
         };
-        for volume in sight.volumes.values().filter(|v| v.removed.is_none()) {
+        for volume in sight.volumes.iter().filter(|v| v.removed.is_none()) {
             if let Some(vm) = volume.instance {
                 sight.volumes_of.entry(vm).or_default().push(volume.id);
             }
         }
+        let runs = |vm: &&Vm| vm.removed.is_none() && vm.is_kvm() && vm.state == VmState::Running;
+        for host in sight.vms.iter().filter(runs).filter_map(|vm| vm.host) {
+            *sight.promised.entry(host).or_default() += 1;
+        }
+        for (host, look) in &evidence.looks {
+            for domain in &look.unreadable {
+                let names = std::iter::once(domain.name.as_str()).chain(domain.uuid.as_deref());
+                names.for_each(|name| sight.unreadable.entry(name).or_default().push((*host, domain)));
+            }
+        }
+        sight.index_jobs();
         sight.place_domains();
         sight.identify_disks();
         sight.find_flux();
@@ -126,36 +166,36 @@ impl<'e> Sight<'e> {
 
     /// All volumes, by id.
     pub fn volumes(&self) -> impl Iterator<Item = &'e Volume> + '_ {
-        self.volumes.values().copied()
+        self.volumes.iter()
     }
 
     /// All VMs, by id.
     pub fn vms(&self) -> impl Iterator<Item = &'e Vm> + '_ {
-        self.vms.values().copied()
+        self.vms.iter()
     }
 
     /// A volume's row.
     #[must_use]
     pub fn volume(&self, id: VolumeId) -> Option<&'e Volume> {
-        self.volumes.get(&id).copied()
+        self.volumes.get(id)
     }
 
     /// A VM's row.
     #[must_use]
     pub fn vm(&self, id: VmId) -> Option<&'e Vm> {
-        self.vms.get(&id).copied()
+        self.vms.get(id)
     }
 
     /// A pool's row.
     #[must_use]
     pub fn pool(&self, id: PoolId) -> Option<&'e Pool> {
-        self.pools.get(&id).copied()
+        self.pools.get(id)
     }
 
     /// A host's row; none if it is removed or unknown.
     #[must_use]
     pub fn host(&self, id: HostId) -> Option<&'e Host> {
-        self.hosts.get(&id).copied()
+        self.hosts.get(id)
     }
 
     /// A host's name, or its number where it has no row.
@@ -237,10 +277,42 @@ impl<'e> Sight<'e> {
         out
     }
 
+    /// All disks of a volume, silent twins and helpers among them.
+    pub(super) fn all_holders(&self, volume: VolumeId) -> &[Held] {
+        self.holders.get(&volume).map_or(&[], Vec::as_slice)
+    }
+
     /// Disks with a source that are no volume volrecon knows, and not surely something else; `lun` devices among them.
     #[must_use]
     pub fn unidentified(&self) -> &[Held] {
         &self.unidentified
+    }
+
+    /// Those of a VM's domains.
+    #[must_use]
+    pub fn unidentified_in(&self, vm: VmId) -> &[Held] {
+        self.unidentified_in.get(&vm).map_or(&[], Vec::as_slice)
+    }
+
+    /// Disks that stand on a volume's source and bear the serial of another volume.
+    pub fn conflicting(&self, volume: VolumeId) -> impl Iterator<Item = Held> + '_ {
+        let all = self.half_named.get(&volume).map_or(&[][..], Vec::as_slice);
+        let stands = move |held: &Held| matches!(self.identity(*held), Identity::Conflict { source, .. } if *source == volume);
+        all.iter()
+            .copied()
+            .filter(stands)
+            .filter(|held| !self.seats[held.seat].twin)
+    }
+
+    /// Domains of a VM that are there and could not be read, and the hosts.
+    pub fn unreadable_of(&self, vm: &Vm) -> impl Iterator<Item = (HostId, &'e Unreadable)> + '_ {
+        let uuid = vm.domain_uuid();
+        let by_name = self.unreadable.get(vm.instance.as_str()).into_iter().flatten();
+        let by_uuid = uuid
+            .and_then(|uuid| self.unreadable.get(uuid.as_str()))
+            .into_iter()
+            .flatten();
+        by_name.chain(by_uuid).copied()
     }
 
     /// Whether volrecon judges a volume: those of other hypervisors never.
@@ -253,7 +325,7 @@ impl<'e> Sight<'e> {
             return true;
         };
         let kvm = |h: &str| h.eq_ignore_ascii_case("KVM") || h.eq_ignore_ascii_case("Any");
-        let cluster = pool.cluster.and_then(|id| self.clusters.get(&id));
+        let cluster = pool.cluster.and_then(|id| self.clusters.get(id));
         let by_cluster = cluster.and_then(|c| c.hypervisor.as_deref()).is_none_or(kvm);
         by_cluster && pool.hypervisor.as_deref().is_none_or(kvm) && !pool.kind.is_foreign()
     }
@@ -261,14 +333,16 @@ impl<'e> Sight<'e> {
     fn place_domains(&mut self) {
         let mut by_name: HashMap<&str, &Vm> = HashMap::new();
         let mut by_uuid: HashMap<String, &Vm> = HashMap::new();
-        for vm in self.vms.values() {
+        for vm in self.vms.iter().filter(|vm| vm.is_kvm()) {
             // A live row wins over a removed one of the same name.
             let better = |old: &&Vm| old.removed.is_some() && vm.removed.is_none();
             if by_name.get(vm.instance.as_str()).is_none_or(better) {
                 by_name.insert(&vm.instance, vm);
             }
             if let Some(uuid) = vm.domain_uuid() {
-                by_uuid.insert(uuid, vm);
+                if by_uuid.get(&uuid).is_none_or(better) {
+                    by_uuid.insert(uuid, vm);
+                }
             }
         }
         for (host, look) in &self.evidence.looks {

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-use volrecon::config::{Config, ConfigError, DEFAULT_LIBVIRT_URI, Secret, Sources, Tls};
+use volrecon::config::{Config, ConfigError, DEFAULT_LIBVIRT_URI, Sources};
+use volrecon::gather::{Secret, Tls};
 
 struct Place {
     dir: TempDir,

@@ -4,9 +4,9 @@ use super::golden;
 use clap::Command;
 use clap_complete::Shell;
 use std::collections::BTreeSet;
-use volrecon::classify::Class;
+use volrecon::classify::{Class, Story, stories};
 use volrecon::cli;
-use volrecon::render::{Options, Story, classes_page, story_text};
+use volrecon::render::{Options, classes_page, story_text};
 
 fn completions() -> Vec<(String, String)> {
     let names = [
@@ -32,7 +32,7 @@ fn commands() -> Vec<(String, Command)> {
     let mut all = vec![("volrecon".to_owned(), top.clone())];
     for below in top.get_subcommands() {
         let name = format!("volrecon-{}", below.get_name());
-        let command = below.clone().disable_help_flag(true).name(clap::builder::Str::from(clap::Id::from(name.clone())));
+        let command = below.clone().disable_help_flag(true).name(name.clone());
         all.push((name, command));
     }
     all
@@ -85,6 +85,7 @@ fn manual_pages_are_current() {
     for (name, text) in pages() {
         golden::check(&format!("man/{name}"), &text);
     }
+    golden::check("man/volrecon-classes.7", &classes_page(&stories()));
     let mut names: BTreeSet<String> = pages().into_iter().map(|(name, _)| name).collect();
     names.insert("volrecon-classes.7".to_owned());
     golden::no_orphans("man", &names);

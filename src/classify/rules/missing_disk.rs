@@ -33,27 +33,23 @@ pub fn judge(case: &Case<'_, '_>) -> Answer {
     }
     let sight = case.sight;
     if sight.is_mismatched(vm.id) {
-        return Answer::CannotTell(vec![Obstacle {
+        return Answer::CannotTell(Obstacle {
             code: "domain-uuid",
             why: format!(
                 "a domain bears the name or the uuid of {}, but not both",
                 vm.instance
             ),
             ask: None,
-        }]);
+        });
     }
-    let mut obstacles = match sight.whereabouts(case.volume) {
-        Whereabouts::Seen => return Answer::No,
-        Whereabouts::Nowhere(_proof) if !sight.seats_of(vm.id).is_empty() => return Answer::Yes,
-        Whereabouts::Nowhere(_) => Vec::new(),
-        Whereabouts::Unknown(obstacles) => obstacles,
-    };
-    if obstacles.is_empty() {
-        obstacles.push(Obstacle {
+    match sight.whereabouts(case.volume) {
+        Whereabouts::Seen => Answer::No,
+        Whereabouts::Nowhere(_proof) if !sight.seats_of(vm.id).is_empty() => Answer::Yes,
+        Whereabouts::Nowhere(_) => Answer::CannotTell(Obstacle {
             code: "host-unseen",
             why: format!("no domain of {} was seen", vm.instance),
             ask: None,
-        });
+        }),
+        Whereabouts::Unknown(obstacle) => Answer::CannotTell(obstacle),
     }
-    Answer::CannotTell(obstacles)
 }

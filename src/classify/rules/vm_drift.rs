@@ -30,34 +30,28 @@ pub fn judge(sight: &Sight<'_>, vm: &Vm) -> Answer {
         let on = sight.seats()[*seat].host;
         return Answer::when(vm.host.is_some_and(|host| host != on));
     }
-    let mut obstacles = Vec::new();
-    for (host, look) in &sight.evidence.looks {
-        let own = vm.domain_uuid();
-        let mine =
-            |d: &&crate::evidence::Unreadable| d.name == vm.instance || (own.is_some() && d.uuid == own);
-        if let Some(domain) = look.unreadable.iter().find(mine) {
-            obstacles.push(Obstacle {
-                code: "domain-unreadable",
-                why: format!(
-                    "its domain on {} could not be read: {}",
-                    sight.host_name(*host),
-                    domain.reason
-                ),
-                ask: None,
-            });
-        }
+    match obstacle(sight, vm) {
+        None => Answer::Yes,
+        Some(obstacle) => Answer::CannotTell(obstacle),
+    }
+}
+
+/// What keeps it from being shown that the VM has no domain where it should.
+fn obstacle(sight: &Sight<'_>, vm: &Vm) -> Option<Obstacle> {
+    if let Some((host, domain)) = sight.unreadable_of(vm).next() {
+        return Some(Obstacle {
+            code: "domain-unreadable",
+            why: format!(
+                "its domain on {} could not be read: {}",
+                sight.host_name(host),
+                domain.reason
+            ),
+            ask: None,
+        });
     }
     match vm.host {
-        Some(host) if matches!(sight.view(host), View::Seen) => {}
-        Some(host) => obstacles.extend(sight.host_obstacle(host)),
-        None => {
-            let zone = sight.evidence.hosts.iter().filter(|h| h.zone == vm.zone);
-            obstacles.extend(zone.filter_map(|h| sight.host_obstacle(h.id)));
-        }
-    }
-    if obstacles.is_empty() {
-        Answer::Yes
-    } else {
-        Answer::CannotTell(obstacles)
+        Some(host) if matches!(sight.view(host), View::Seen) => None,
+        Some(host) => sight.host_obstacle(host),
+        None => sight.zone_obstacle(vm.zone),
     }
 }

@@ -3,7 +3,8 @@
 use super::Story;
 use crate::classify::case::{Answer, Case};
 use crate::classify::finding::Class;
-use crate::sight::{Identity, Obstacle, View};
+use crate::model::HostId;
+use crate::sight::{Obstacle, View};
 
 /// The story.
 pub const STORY: Story = Story {
@@ -27,53 +28,41 @@ pub fn judge(case: &Case<'_, '_>) -> Answer {
     if !case.claim_runs() {
         return Answer::Yes;
     }
-    let obstacles = absent_from(case);
-    if obstacles.is_empty() {
-        Answer::Yes
-    } else {
-        Answer::CannotTell(obstacles)
-    }
+    obstacle(case).map_or(Answer::Yes, Answer::CannotTell)
 }
 
 /// What keeps the volume's absence from the claim's running VM from being proven.
-fn absent_from(case: &Case<'_, '_>) -> Vec<Obstacle> {
-    let (sight, Some(vm)) = (case.sight, case.claim) else {
-        return Vec::new();
-    };
-    let mut out = Vec::new();
+fn obstacle(case: &Case<'_, '_>) -> Option<Obstacle> {
+    let (sight, vm) = (case.sight, case.claim?);
     let seats = sight.seats_of(vm.id);
     if sight.is_mismatched(vm.id) {
-        out.push(Obstacle {
-            code: "domain-uuid",
+        let why = format!(
+            "a domain bears the name or the uuid of {}, but not both",
+            vm.instance
+        );
+        let code = "domain-uuid";
+        return Some(Obstacle { code, why, ask: None });
+    }
+    // No domain of A was seen: only sight of everything shows that there is none.
+    let anywhere = seats.is_empty().then(|| sight.obstacle(case.volume)).flatten();
+    let own_host = || {
+        let unseen = |host: &HostId| !matches!(sight.view(*host), View::Seen);
+        vm.host.filter(unseen).and_then(|host| sight.host_obstacle(host))
+    };
+    let open_disk = || {
+        let held = sight
+            .unidentified_in(vm.id)
+            .iter()
+            .find(|h| seats.contains(&h.seat))?;
+        Some(Obstacle {
+            code: "disk-unidentified",
             why: format!(
-                "a domain bears the name or the uuid of {}, but not both",
+                "disk {} of {} is not identified",
+                sight.disk(*held).target,
                 vm.instance
             ),
             ask: None,
-        });
-    }
-    if seats.is_empty() {
-        // No domain of A was seen: only sight of everything shows that there is none.
-        out.extend(sight.obstacles(case.volume));
-    }
-    if let Some(host) = vm.host
-        && !matches!(sight.view(host), View::Seen)
-    {
-        out.extend(sight.host_obstacle(host));
-    }
-    for held in sight.unidentified() {
-        let disk = sight.disk(*held);
-        let told = match sight.identity(*held) {
-            Identity::Volume(_) | Identity::NoVolume => true,
-            Identity::Conflict { .. } | Identity::Ambiguous(_) | Identity::Unknown => false,
-        };
-        if seats.contains(&held.seat) && !told {
-            out.push(Obstacle {
-                code: "disk-unidentified",
-                why: format!("disk {} of {} is not identified", disk.target, vm.instance),
-                ask: None,
-            });
-        }
-    }
-    out
+        })
+    };
+    anywhere.or_else(own_host).or_else(open_disk)
 }

@@ -103,7 +103,10 @@ impl<'a> Cells<'a> {
             }
         };
         let civil = civil.map_err(|_| self.bad(column))?;
-        TimeZone::UTC.to_timestamp(civil).map(Some).map_err(|_| self.bad(column))
+        TimeZone::UTC
+            .to_timestamp(civil)
+            .map(Some)
+            .map_err(|_| self.bad(column))
     }
 }
 

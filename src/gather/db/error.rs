@@ -10,14 +10,14 @@ pub enum DbError {
     Connect {
         at: String,
         user: String,
-        source: mysql::Error,
+        source: Box<mysql::Error>,
         hint: Option<String>,
     },
     #[error("cannot read {what} from the database at {at}")]
     Query {
         what: &'static str,
         at: String,
-        source: mysql::Error,
+        source: Box<mysql::Error>,
         hint: Option<String>,
     },
     #[error("the schema {schema:?} has no table {table}, or {user:?} may not read it")]

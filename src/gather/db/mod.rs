@@ -188,7 +188,7 @@ fn failed(settings: &DatabaseSettings, what: &'static str, source: mysql::Error)
         what,
         at: error::place(settings),
         hint: error::hint(&source, settings),
-        source,
+        source: Box::new(source),
     }
 }
 
@@ -197,7 +197,7 @@ fn connect(settings: &DatabaseSettings) -> Result<Conn, DbError> {
         at: error::place(settings),
         user: settings.user.clone(),
         hint: error::hint(&source, settings),
-        source,
+        source: Box::new(source),
     };
     let local =
         settings.socket.is_some() || matches!(settings.host.as_str(), "localhost" | "127.0.0.1" | "::1");
@@ -212,7 +212,7 @@ fn connect(settings: &DatabaseSettings) -> Result<Conn, DbError> {
         ),
         Tls::Verify => Some(SslOpts::default().with_root_cert_path(settings.ca.clone())),
     };
-    match Conn::new(options(settings, tls.clone())) {
+    match Conn::new(options(settings, tls)) {
         Err(mysql::Error::DriverError(mysql::DriverError::TlsNotSupported))
             if settings.tls == Tls::Prefer =>
         {
