@@ -19,3 +19,8 @@ mod generated;
 mod golden;
 mod render;
 mod world;
+mod lab_occurrences;
+mod lab_selftest;
+
+#[path = "../lab/mod.rs"]
+mod lab;
