@@ -48,6 +48,14 @@ impl<'e> Sight<'e> {
         self.vm_flux(vm).is_some_and(|flux| flux.migration)
     }
 
+    /// Whether a VM that migrates, and has for too long, runs on two hosts: no migration shows that.
+    #[must_use]
+    pub fn is_split_for_long(&self, vm: VmId) -> bool {
+        let runs = |seat: &usize| self.seats()[*seat].domain.state == RunState::Running;
+        let stuck = self.vm_flux(vm).is_some_and(|flux| flux.stuck);
+        stuck && self.seats_of(vm).iter().filter(|seat| runs(seat)).count() > 1
+    }
+
     /// Jobs, by id.
     #[must_use]
     pub fn jobs(&self) -> &[&'e Job] {

@@ -16,6 +16,7 @@ pub use absence::{Absence, Obstacle, Whereabouts};
 pub use flux::Flux;
 pub use hosts::View;
 pub use identify::{Identity, Named};
+pub use reach::Asked;
 pub use slots::Taken;
 
 use crate::evidence::{Evidence, Unreadable};
@@ -266,7 +267,9 @@ impl<'e> Sight<'e> {
             if seat.twin || (snapshotting && seat.is_snapshot_helper()) {
                 continue;
             }
-            let migrating = seat.vm().is_some_and(|vm| self.is_migrating(vm));
+            let migrating = seat
+                .vm()
+                .is_some_and(|vm| self.is_migrating(vm) && !self.is_split_for_long(vm));
             let again = out
                 .iter()
                 .any(|h| h.seat != held.seat && self.seats[h.seat].domain.uuid == seat.domain.uuid);
