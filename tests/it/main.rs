@@ -2,4 +2,5 @@
 
 mod build;
 mod cases;
+mod fleet;
 mod world;
