@@ -121,7 +121,7 @@ impl<'s, 'e> Case<'s, 'e> {
     #[must_use]
     pub fn looks_right(&self) -> bool {
         match self.held.as_slice() {
-            [] => !self.claim_runs() || self.volume.state.has_no_disk_yet(),
+            [] => !self.claim_runs() || self.volume.state.has_no_disk_yet() || self.volume.is_deleted(),
             [one] => {
                 let vm = self.sight.seats()[one.seat].vm();
                 vm.is_some() && vm == self.volume.instance

@@ -6,10 +6,11 @@
 use super::table::NumberMap;
 use super::{Held, Sight};
 use crate::model::{
-    Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, seen_keys, serial_of,
+    Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, is_plainly, seen_keys,
+    serial_of,
 };
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::hash::{Hash, Hasher};
 
 /// How a disk was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +42,8 @@ pub enum Identity {
     Unknown,
 }
 
-/// Rows by their expected source; local pools' rows with their hosts.
-type Sources = HashMap<SourceKey, Vec<VolumeId>>;
+/// Rows by the hash of their expected source, sorted. Who looks a row up asks it again whether it expects that source.
+type Sources = Vec<(u64, VolumeId)>;
 
 /// Rows by the number in their serial; none where it names two.
 type Serials = NumberMap<u128, Option<VolumeId>>;
@@ -124,10 +125,10 @@ impl<'e> Sight<'e> {
     fn sources(&self) -> Sources {
         let mut sources = Sources::with_capacity(self.volumes.len());
         for volume in self.volumes.iter() {
-            for key in self.expected(volume) {
-                sources.entry(key).or_default().push(volume.id);
-            }
+            let keys = self.expected(volume);
+            sources.extend(keys.iter().map(|key| (hash_of(key), volume.id)));
         }
+        sources.sort_unstable();
         sources
     }
 
@@ -268,8 +269,13 @@ impl<'e> Sight<'e> {
     }
 
     fn expects(&self, volume: &Volume, source: &Source, host: HostId) -> bool {
-        let seen = seen_keys(source);
-        self.on_host(volume, host) && self.expected(volume).iter().any(|key| seen.contains(key))
+        let pool = volume.pool.and_then(|id| self.pool(id));
+        let plainly = || pool.is_some_and(|pool| is_plainly(volume, pool, source));
+        self.on_host(volume, host) && (plainly() || self.expects_one(volume, &seen_keys(source)))
+    }
+
+    fn expects_one(&self, volume: &Volume, seen: &[SourceKey]) -> bool {
+        self.expected(volume).iter().any(|key| seen.contains(key))
     }
 
     /// A local pool's path means a file of its own on every host.
@@ -280,12 +286,12 @@ impl<'e> Sight<'e> {
 
     /// The row of a source: the live one; of several that are gone, the latest.
     fn pick(&self, source: &Source, host: HostId, sources: &Sources) -> Pick {
-        let mut rows: Vec<&Volume> = seen_keys(source)
+        let seen = seen_keys(source);
+        let mut rows: Vec<&Volume> = seen
             .iter()
-            .filter_map(|key| sources.get(key))
-            .flatten()
-            .filter_map(|id| self.volume(*id))
-            .filter(|volume| self.on_host(volume, host))
+            .flat_map(|key| rows_of(sources, hash_of(key)))
+            .filter_map(|(_, id)| self.volume(*id))
+            .filter(|volume| self.on_host(volume, host) && self.expects_one(volume, &seen))
             .collect();
         rows.sort_by_key(|v| v.id);
         rows.dedup_by_key(|v| v.id);
@@ -299,6 +305,18 @@ impl<'e> Sight<'e> {
             many => Pick::Many(many.iter().map(|v| v.id).collect()),
         }
     }
+}
+
+fn hash_of(key: &SourceKey) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn rows_of(sources: &[(u64, VolumeId)], hash: u64) -> &[(u64, VolumeId)] {
+    let from = sources.partition_point(|(other, _)| *other < hash);
+    let rest = &sources[from..];
+    &rest[..rest.partition_point(|(other, _)| *other == hash)]
 }
 
 /// A disk of an `extraconfig` detail: the operator's own, and known.

@@ -3,4 +3,6 @@
 mod build;
 mod cases;
 mod fleet;
+mod house;
+mod table;
 mod world;
