@@ -4,5 +4,6 @@ mod build;
 mod cases;
 mod fleet;
 mod house;
+mod properties;
 mod table;
 mod world;
