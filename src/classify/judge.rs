@@ -50,7 +50,7 @@ pub fn classify(sight: &Sight<'_>) -> Verdicts {
     court.out.findings.extend(unknown_disk::findings(sight));
     court.out.findings.extend(pending_straggler::findings(sight));
     court.find_blocks();
-    let mut out = court.finish();
+    let mut out = court.finish(troubled);
     if let Some(earlier) = &sight.evidence.earlier {
         let before = classify(&Sight::new(earlier));
         let stood: BTreeSet<&str> = before.findings.iter().map(|f| f.id.as_str()).collect();
@@ -186,6 +186,11 @@ impl Court<'_, '_> {
 
     fn judge_volumes(&mut self, troubled: &BTreeMap<VmId, Class>) {
         for volume in self.sight.volumes().filter(|v| self.sight.is_judged(v)) {
+            let settled = volume.instance.is_some_and(|vm| !troubled.contains_key(&vm));
+            if settled && self.sight.is_plainly_healthy(volume) {
+                self.out.marks.push((volume.id, Mark::Healthy));
+                continue;
+            }
             let case = Case::new(self.sight, self.history, troubled, volume);
             let (mark, finding) = self.judge_volume(&case);
             if let Some(finding) = finding {
@@ -403,7 +408,8 @@ impl Court<'_, '_> {
         }
     }
 
-    fn finish(mut self) -> Verdicts {
+    fn finish(mut self, troubled: BTreeMap<VmId, Class>) -> Verdicts {
+        self.out.troubled = troubled.into_keys().collect();
         self.out.wanted = std::mem::take(&mut self.asked.hosts);
         for finding in &mut self.out.findings {
             finding.also.sort_unstable();

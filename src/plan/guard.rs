@@ -1,6 +1,5 @@
 //! Guards: preconditions of a remedy that rows and XML can decide. Each names itself and says what it saw.
 
-use crate::classify::{Class, Finding};
 use crate::model::{
     Job, JobState, Pool, PoolType, Slot, Vm, VmId, VmState, VmType, Volume, VolumeState, VolumeType, Work,
 };
@@ -14,14 +13,6 @@ pub(super) struct Broken {
     pub code: &'static str,
     /// What it saw.
     pub why: String,
-}
-
-/// VMs that are split or drifted: nothing of theirs is repaired.
-pub(super) fn troubled(findings: &[Finding]) -> BTreeSet<VmId> {
-    let vms = findings
-        .iter()
-        .filter(|f| matches!(f.class, Class::SplitVm | Class::VmDrift));
-    vms.filter_map(|f| f.vm.as_ref()).map(|vm| vm.id).collect()
 }
 
 /// Everything that the guards of one remedy look at.

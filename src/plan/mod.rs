@@ -14,9 +14,8 @@ use crate::sight::Sight;
 /// Fills in what may be done about each finding, and says it in words.
 pub fn offer(sight: &Sight<'_>, verdicts: &mut Verdicts) {
     let history = History::new(sight);
-    let troubled = guard::troubled(&verdicts.findings);
     for finding in &mut verdicts.findings {
-        finding.remedies = offer::offers(sight, &history, &troubled, finding);
+        finding.remedies = offer::offers(sight, &history, &verdicts.troubled, finding);
         finding.advice = advice::advise(finding);
     }
 }

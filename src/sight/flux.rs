@@ -150,10 +150,15 @@ impl<'e> Sight<'e> {
                 ));
             }
         }
-        for (volume, holders) in &self.holders {
+        for (volume, holders) in self
+            .volumes
+            .iter()
+            .zip(0..)
+            .map(|(v, row)| (v.id, self.holders.of(row)))
+        {
             if holders.iter().any(|held| self.disk(*held).mirror) {
                 let why = "a block job mirrors its disk".to_owned();
-                volumes.push((*volume, Flux::new(why, "mirror", false)));
+                volumes.push((volume, Flux::new(why, "mirror", false)));
             }
         }
         for id in &self.evidence.moved.volumes {
