@@ -3,6 +3,7 @@
 mod build;
 mod cases;
 mod fleet;
+mod healthy;
 mod house;
 mod properties;
 mod table;
