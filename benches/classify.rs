@@ -3,10 +3,16 @@
 //! Every row is one cloud; the last column shows whether the time grows with the disks or faster. Numbers after `--`
 //! choose the sizes, in disks.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "the worlds are the tests'")]
+
 #[path = "../tests/it/build.rs"]
 mod build;
 #[path = "../tests/it/fleet.rs"]
 mod fleet;
+#[path = "../tests/it/plug.rs"]
+mod plug;
+#[path = "../tests/it/spec.rs"]
+mod spec;
 #[path = "../tests/it/world.rs"]
 mod world;
 

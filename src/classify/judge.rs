@@ -2,11 +2,11 @@
 
 use super::case::{Answer, Case};
 use super::cause::{self, History};
-use super::finding::{Class, Finding, Mark, NotJudged, Severity, Subject, Verdicts};
+use super::class::{Class, Severity};
+use super::finding::{Finding, Mark, NotJudged, Subject, Verdicts};
 use super::rules::{
-    deleted_in_use, double_open, duplicate_slot, foreign_holder, identity_conflict, incomplete_detach,
-    lost_attach, missing_disk, pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk,
-    vm_drift, wrong_vm,
+    deleted_in_use, double_open, foreign_holder, incomplete_detach, lost_attach, missing_disk,
+    pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk, vm_drift, wrong_vm,
 };
 use super::{scope, tell};
 use crate::model::{Vm, VmId, VmState, Volume, VolumeId};
@@ -91,11 +91,11 @@ fn settle(out: &mut Verdicts, fresh: Vec<Finding>) {
     out.in_flux.dedup();
 }
 
-struct Court<'s, 'e> {
-    sight: &'s Sight<'e>,
+pub(super) struct Court<'s, 'e> {
+    pub sight: &'s Sight<'e>,
     history: &'s History<'e>,
-    out: Verdicts,
-    by_volume: HashMap<VolumeId, usize>,
+    pub out: Verdicts,
+    pub by_volume: HashMap<VolumeId, usize>,
     asked: Asked,
 }
 
@@ -311,7 +311,7 @@ impl Court<'_, '_> {
         self.in_flux(case.volume.uuid.clone(), vm, &flux);
     }
 
-    fn in_flux(&mut self, volume: Option<String>, vm: Option<String>, flux: &Flux) {
+    pub(super) fn in_flux(&mut self, volume: Option<String>, vm: Option<String>, flux: &Flux) {
         self.out.in_flux.push(NotJudged {
             volume,
             vm,
@@ -333,79 +333,6 @@ impl Court<'_, '_> {
             code: first.code,
             stuck: false,
         });
-    }
-
-    /// A disk whose witnesses disagree; not told while CloudStack is at work on either volume or the VM.
-    fn judge_conflicts(&mut self) {
-        for finding in identity_conflict::findings(self.sight) {
-            let rows = finding.volume.iter().chain(&finding.others);
-            let of_row = rows.filter_map(|v| self.sight.volume_flux(v.id)).next();
-            let flux = of_row.or_else(|| self.sight.vm_flux(finding.vm.as_ref()?.id));
-            match flux.cloned() {
-                Some(flux) => self.in_flux(
-                    finding.volume.and_then(|v| v.uuid),
-                    finding.vm.map(|vm| vm.instance),
-                    &flux,
-                ),
-                None => self.out.findings.push(finding),
-            }
-        }
-    }
-
-    /// A volume with a higher class tells its shared slot in `also`. The slot is a finding of its own, too, unless all
-    /// of its volumes tell it.
-    fn judge_slots(&mut self) {
-        for vm in self.sight.vms().filter(|vm| vm.is_kvm() && vm.removed.is_none()) {
-            for finding in duplicate_slot::findings(self.sight, vm) {
-                let members: Vec<VolumeId> = finding
-                    .volume
-                    .iter()
-                    .chain(&finding.others)
-                    .map(|v| v.id)
-                    .collect();
-                let higher: Vec<usize> = members
-                    .iter()
-                    .filter_map(|id| self.by_volume.get(id))
-                    .copied()
-                    .collect();
-                for index in &higher {
-                    self.out.findings[*index].also.push(Class::DuplicateSlot);
-                }
-                if higher.len() < members.len() {
-                    self.out.findings.push(finding);
-                }
-            }
-        }
-    }
-
-    /// Which attaches collide, and which finding is to blame. Only a running VM is hot-attached to.
-    fn find_blocks(&mut self) {
-        let mut blame: HashMap<(String, String), Vec<usize>> = HashMap::new();
-        for (index, finding) in self.out.findings.iter().enumerate() {
-            for holder in &finding.holders {
-                if let Some(target) = &holder.target {
-                    let place = (holder.domain_uuid.clone(), target.clone());
-                    blame.entry(place).or_default().push(index);
-                }
-            }
-        }
-        let runs = |vm: &&Vm| vm.is_kvm() && vm.removed.is_none() && vm.state == VmState::Running;
-        for vm in self.sight.vms().filter(runs) {
-            let [seat] = self.sight.seats_of(vm.id)[..] else {
-                continue;
-            };
-            for taken in self.sight.taken_slots(vm, seat) {
-                let block = tell::block(self.sight, vm, &taken);
-                let place = (self.sight.seats()[seat].domain.uuid.clone(), taken.target.clone());
-                for index in blame.get(&place).into_iter().flatten() {
-                    let blocks = &mut self.out.findings[*index].blocks;
-                    if !blocks.contains(&block) {
-                        blocks.push(block.clone());
-                    }
-                }
-                self.out.blocked.push(block);
-            }
-        }
     }
 
     fn finish(mut self, troubled: BTreeMap<VmId, Class>) -> Verdicts {

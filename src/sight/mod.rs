@@ -8,6 +8,7 @@ mod absence;
 mod flux;
 mod hosts;
 mod identify;
+mod place;
 mod reach;
 mod slots;
 mod table;
@@ -21,8 +22,8 @@ pub use slots::Taken;
 
 use crate::evidence::{Evidence, Unreadable};
 use crate::model::{
-    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, RunState, Slot, Vm, VmId,
-    VmState, Volume, VolumeId,
+    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, Slot, Vm, VmId, VmState,
+    Volume, VolumeId,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -310,7 +311,7 @@ impl<'e> Sight<'e> {
             && vm.state == VmState::Running
             && !volume.is_deleted()
             && volume.device_id == Slot::of_target(&self.disk(*held).target).map(|slot| slot.0)
-            && self.half_named.get(&volume.id).is_none()
+            && !self.half_named.contains_key(&volume.id)
             && self.volume_flux(volume.id).is_none()
             && self.vm_flux(vm.id).is_none()
     }
@@ -361,71 +362,6 @@ impl<'e> Sight<'e> {
         let cluster = pool.cluster.and_then(|id| self.clusters.get(id));
         let by_cluster = cluster.and_then(|c| c.hypervisor.as_deref()).is_none_or(kvm);
         by_cluster && pool.hypervisor.as_deref().is_none_or(kvm) && !pool.kind.is_foreign()
-    }
-
-    fn place_domains(&mut self) {
-        let mut by_name: HashMap<&str, &Vm> = HashMap::new();
-        let mut by_uuid: HashMap<String, &Vm> = HashMap::new();
-        for vm in self.vms.iter().filter(|vm| vm.is_kvm()) {
-            // A live row wins over a removed one of the same name.
-            let better = |old: &&Vm| old.removed.is_some() && vm.removed.is_none();
-            if by_name.get(vm.instance.as_str()).is_none_or(better) {
-                by_name.insert(&vm.instance, vm);
-            }
-            if let Some(uuid) = vm.domain_uuid() {
-                if by_uuid.get(&uuid).is_none_or(better) {
-                    by_uuid.insert(uuid, vm);
-                }
-            }
-        }
-        for (host, look) in &self.evidence.looks {
-            for domain in &look.domains {
-                let named = by_name.get(domain.name.as_str()).copied();
-                let identified = by_uuid.get(&domain.uuid).copied();
-                let who = match (named, identified) {
-                    (Some(vm), _) if vm.domain_uuid().is_none_or(|u| u == domain.uuid) => Who::Vm(vm.id),
-                    (Some(vm), _) => Who::Mismatch(vm.id),
-                    (None, Some(vm)) => Who::Mismatch(vm.id),
-                    (None, None) => Who::Foreign,
-                };
-                if let Who::Mismatch(vm) = who {
-                    self.mismatched.insert(vm);
-                    self.mismatched.extend(identified.map(|vm| vm.id));
-                }
-                self.seats.push(Seat {
-                    host: *host,
-                    domain,
-                    who,
-                    twin: false,
-                });
-            }
-        }
-        self.seats.sort_by(|a, b| {
-            (a.host, &a.domain.name, &a.domain.uuid).cmp(&(b.host, &b.domain.name, &b.domain.uuid))
-        });
-        self.mark_twins();
-        for (index, seat) in self.seats.iter().enumerate() {
-            if let Some(vm) = seat.vm() {
-                self.seats_of.entry(vm).or_default().push(index);
-            }
-        }
-    }
-
-    /// A domain that is paused by a migration is its running twin's shadow. If all of them are, one still counts.
-    fn mark_twins(&mut self) {
-        let mut shown: HashMap<&str, usize> = HashMap::new();
-        for seat in &self.seats {
-            if seat.domain.state != RunState::Incoming {
-                *shown.entry(&seat.domain.uuid).or_default() += 1;
-            }
-        }
-        for seat in &mut self.seats {
-            if seat.domain.state == RunState::Incoming {
-                let count = shown.entry(&seat.domain.uuid).or_default();
-                seat.twin = *count > 0;
-                *count += 1;
-            }
-        }
     }
 
     /// Whether a disk can be a volume at all.

@@ -57,11 +57,7 @@ impl<'e, K: Copy + Ord + Hash, T> Table<'e, K, T> {
                 .map(|(_, row)| *row)
                 .collect();
             rows = keep;
-            index = (0u32..)
-                .zip(&rows)
-                .map(|(at, row)| (id(row), at))
-                .map(|(at, n)| (at, n))
-                .collect();
+            index = (0u32..).zip(&rows).map(|(at, row)| (id(row), at)).collect();
         }
         Self { rows, index }
     }

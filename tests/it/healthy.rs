@@ -3,6 +3,7 @@
 use super::build::build;
 use super::cases::judge;
 use super::fleet::{Wrong, fleet};
+use super::spec::*;
 use super::world::*;
 use volrecon::evidence::Evidence;
 use volrecon::model::*;

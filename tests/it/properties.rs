@@ -2,6 +2,7 @@
 
 use super::build::{build, hide};
 use super::cases::judge;
+use super::spec::*;
 use super::world::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

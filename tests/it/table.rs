@@ -3,6 +3,7 @@
 
 use super::build::{build, hide};
 use super::cases::judge;
+use super::spec::*;
 use super::world::*;
 use volrecon::evidence::Evidence;
 use volrecon::model::HostId;

@@ -1,7 +1,8 @@
 //! Two rows of one VM on one slot, or a claim without a slot.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Finding, Subject};
 use crate::classify::tell;
 use crate::model::{Vm, Volume};
 use crate::sight::Sight;

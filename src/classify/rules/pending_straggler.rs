@@ -1,7 +1,8 @@
 //! A detach is waiting or running for a VM that does not own the volume.
 
 use super::Story;
-use crate::classify::finding::{Cause, Class, Finding, Moment, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Cause, Finding, Moment, Subject};
 use crate::classify::tell;
 use crate::model::{Job, JobKind, VolumeId, Work};
 use crate::sight::Sight;
