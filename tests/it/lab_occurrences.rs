@@ -4,7 +4,9 @@
 use anyhow::{Context, Result, ensure};
 
 use crate::lab::maria::Db;
-use crate::lab::occurrences::{Story, Telling, VOLUME_2, first, fourth, fourth_double, instance, second, third};
+use crate::lab::occurrences::{
+    Story, Telling, VOLUME_2, first, fourth, fourth_double, instance, second, third,
+};
 use crate::lab::real::{Real, Storage};
 use crate::lab::testhost::Paper;
 use crate::lab::world::{Hands, live_disks};
@@ -19,23 +21,46 @@ fn hold(schema: &str, hands: &dyn Hands, tell: Tell, how: Telling) -> Result<()>
     let claim = story.claim()?;
     match story.expected.clone() {
         Some(expected) => {
-            let claimed = if expected.class == "double-open" { (Some(409), Some(1)) } else { (None, None) };
+            let claimed = if expected.class == "double-open" {
+                (Some(409), Some(1))
+            } else {
+                (None, None)
+            };
             ensure!(claim == claimed, "the row says {claim:?}");
             for holder in &expected.holders {
                 let live = live_disks(&hands.xml(holder.host, &holder.instance)?)?;
-                let held = live.iter().find(|(t, _)| t == holder.target).with_context(|| format!("{holder:?} holds nothing"))?;
-                let path: String = story.play.cloud.one("SELECT path FROM volumes WHERE id = ?", (expected.volume,))?;
+                let held = live
+                    .iter()
+                    .find(|(t, _)| t == holder.target)
+                    .with_context(|| format!("{holder:?} holds nothing"))?;
+                let path: String = story
+                    .play
+                    .cloud
+                    .one("SELECT path FROM volumes WHERE id = ?", (expected.volume,))?;
                 ensure!(held.1.ends_with(&path), "{holder:?} holds {held:?}");
             }
             if expected.class != "double-open" {
                 let next = story.play.next_device(story.vm)?;
-                ensure!(expected.blocks.as_ref().map(|b| b.1) == Some(next), "the next attach gets {next}");
+                ensure!(
+                    expected.blocks.as_ref().map(|b| b.1) == Some(next),
+                    "the next attach gets {next}"
+                );
             }
-            let mark = format!("target '{}' duplicated for disk sources", expected.holders[0].target);
-            ensure!(story.refusals.iter().all(|why| why.contains(&mark)), "{:?}", story.refusals);
+            let mark = format!(
+                "target '{}' duplicated for disk sources",
+                expected.holders[0].target
+            );
+            ensure!(
+                story.refusals.iter().all(|why| why.contains(&mark)),
+                "{:?}",
+                story.refusals
+            );
         }
         None => {
-            ensure!(claim.0 == Some(story.vm) && claim.1.is_some(), "the newer attachment is gone: {claim:?}");
+            ensure!(
+                claim.0 == Some(story.vm) && claim.1.is_some(),
+                "the newer attachment is gone: {claim:?}"
+            );
             ensure!(story.refusals.is_empty(), "{:?}", story.refusals);
         }
     }
@@ -54,14 +79,24 @@ fn on_hosts(name: &str, storage: Storage, tell: Tell, how: Telling) -> Result<()
 
 #[test]
 fn each_occurrence_as_shipped_on_paper() -> Result<()> {
-    let all: [(&str, Tell); 5] = [("p1", first), ("p2", second), ("p3", third), ("p4", fourth), ("p4d", fourth_double)];
-    all.iter().try_for_each(|(name, tell)| on_paper(name, *tell, Telling::AS_SHIPPED).with_context(|| (*name).to_owned()))
+    let all: [(&str, Tell); 5] = [
+        ("p1", first),
+        ("p2", second),
+        ("p3", third),
+        ("p4", fourth),
+        ("p4d", fourth_double),
+    ];
+    all.iter().try_for_each(|(name, tell)| {
+        on_paper(name, *tell, Telling::AS_SHIPPED).with_context(|| (*name).to_owned())
+    })
 }
 
 #[test]
 fn a_completion_that_compares_leaves_nothing_to_find_on_paper() -> Result<()> {
     let all: [(&str, Tell); 3] = [("c1", first), ("c2", second), ("c3", third)];
-    all.iter().try_for_each(|(name, tell)| on_paper(name, *tell, Telling::COMPARED).with_context(|| (*name).to_owned()))
+    all.iter().try_for_each(|(name, tell)| {
+        on_paper(name, *tell, Telling::COMPARED).with_context(|| (*name).to_owned())
+    })
 }
 
 #[test]
@@ -111,15 +146,38 @@ fn occurrence_2_has_the_reports_jobs_times_and_texts_in_its_rows() -> Result<()>
     ];
     for (id, status, at, vm) in rows {
         let row: (u64, String, u64, String, u64, u64) = cloud.one(sql, (id,))?;
-        ensure!(row == (status, at.to_owned(), vm, id.to_string(), 20_102, 1), "job-{id}: {row:?}");
+        ensure!(
+            row == (status, at.to_owned(), vm, id.to_string(), 20_102, 1),
+            "job-{id}: {row:?}"
+        );
     }
-    let failed: Vec<u64> = cloud.all("SELECT id FROM async_job WHERE job_status = 2 AND related = '' ORDER BY id", ())?;
-    ensure!(failed == [210_205, 210_223, 210_253, 210_259, 210_265, 210_268, 210_277], "{failed:?}");
-    let event = "SELECT COUNT(*) FROM event WHERE type = 'VOLUME.DETACH' AND state = 'Completed' AND level = 'INFO'";
+    let failed: Vec<u64> = cloud.all(
+        "SELECT id FROM async_job WHERE job_status = 2 AND related = '' ORDER BY id",
+        (),
+    )?;
+    ensure!(
+        failed == [210_205, 210_223, 210_253, 210_259, 210_265, 210_268, 210_277],
+        "{failed:?}"
+    );
+    let event =
+        "SELECT COUNT(*) FROM event WHERE type = 'VOLUME.DETACH' AND state = 'Completed' AND level = 'INFO'";
     ensure!(cloud.one::<u64>(event, ())? == 2, "two good detaches on record");
-    ensure!(cloud.one::<u64>("SELECT COUNT(*) FROM sync_queue_item", ())? == 0, "the queues are empty");
-    ensure!(cloud.one::<u64>("SELECT COUNT(*) FROM volumes WHERE uuid = ? AND attached IS NULL", (VOLUME_2,))? == 1, "cleared");
-    ensure!(story.live("kvm2", 207)?.len() == 3, "{} still has three disks", instance(207));
+    ensure!(
+        cloud.one::<u64>("SELECT COUNT(*) FROM sync_queue_item", ())? == 0,
+        "the queues are empty"
+    );
+    ensure!(
+        cloud.one::<u64>(
+            "SELECT COUNT(*) FROM volumes WHERE uuid = ? AND attached IS NULL",
+            (VOLUME_2,)
+        )? == 1,
+        "cleared"
+    );
+    ensure!(
+        story.live("kvm2", 207)?.len() == 3,
+        "{} still has three disks",
+        instance(207)
+    );
     Ok(())
 }
 
@@ -127,6 +185,9 @@ fn occurrence_2_has_the_reports_jobs_times_and_texts_in_its_rows() -> Result<()>
 fn occurrence_2_plays_on_the_older_tables_too() -> Result<()> {
     let paper = Paper::new(&base()?.session.path("old2"), &["kvm1", "kvm2", "kvm3"])?;
     let db = base()?.maria.schema("old2", Shape::V4_15)?;
-    ensure!(second(&db, &paper, Telling::AS_SHIPPED)?.expected.is_some(), "it is told");
+    ensure!(
+        second(&db, &paper, Telling::AS_SHIPPED)?.expected.is_some(),
+        "it is told"
+    );
     Ok(())
 }

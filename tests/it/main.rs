@@ -17,10 +17,10 @@ mod domain_xml;
 mod gather_libvirt;
 mod generated;
 mod golden;
-mod render;
-mod world;
 mod lab_occurrences;
 mod lab_selftest;
+mod render;
+mod world;
 
 #[path = "../lab/mod.rs"]
 mod lab;

@@ -27,14 +27,28 @@ impl Ceph {
         for part in ["mon", "osd/0", "run", "log"] {
             fs::create_dir_all(dir.join(part))?;
         }
-        let ceph = Self { dir, netns: netns.to_owned() };
+        let ceph = Self {
+            dir,
+            netns: netns.to_owned(),
+        };
         ceph.configure()?;
         ceph.monitor(session)?;
         ceph.osd(session)?;
         ceph.ask(&["osd", "pool", "create", POOL, "8"])?;
         ceph.ask(&["osd", "pool", "application", "enable", POOL, "rbd"])?;
-        ceph.ask(&["auth", "get-or-create", "client.cloudstack", "mon", "profile rbd", "osd", &format!("profile rbd pool={POOL}")])?;
-        fs::write(ceph.key_file(), ceph.ask(&["auth", "get-key", "client.cloudstack"])?.trim())?;
+        ceph.ask(&[
+            "auth",
+            "get-or-create",
+            "client.cloudstack",
+            "mon",
+            "profile rbd",
+            "osd",
+            &format!("profile rbd pool={POOL}"),
+        ])?;
+        fs::write(
+            ceph.key_file(),
+            ceph.ask(&["auth", "get-key", "client.cloudstack"])?.trim(),
+        )?;
         until("the Ceph pool", 30, || Ok(ceph.rbd(&["ls", POOL]).is_ok()))?;
         Ok(ceph)
     }
@@ -59,19 +73,42 @@ impl Ceph {
         let text = self.rbd(&["status", "--format", "json", &format!("{POOL}/{image}")])?;
         let value: serde_json::Value = serde_json::from_str(&text)?;
         let list = value["watchers"].as_array().context("watchers")?;
-        Ok(list.iter().filter_map(|w| w["address"].as_str()).map(|a| a.split(':').next().unwrap_or(a).to_owned()).collect())
+        Ok(list
+            .iter()
+            .filter_map(|w| w["address"].as_str())
+            .map(|a| a.split(':').next().unwrap_or(a).to_owned())
+            .collect())
     }
 
     pub fn rbd(&self, args: &[&str]) -> Result<String> {
-        self.inside("timeout", &["10", "rbd", "-c", &self.conf().display().to_string()], args)
+        self.inside(
+            "timeout",
+            &["10", "rbd", "-c", &self.conf().display().to_string()],
+            args,
+        )
     }
 
     pub fn ask(&self, args: &[&str]) -> Result<String> {
-        self.inside("ceph", &["--connect-timeout", "15", "-c", &self.conf().display().to_string()], args)
+        self.inside(
+            "ceph",
+            &[
+                "--connect-timeout",
+                "15",
+                "-c",
+                &self.conf().display().to_string(),
+            ],
+            args,
+        )
     }
 
     fn inside(&self, program: &str, first: &[&str], then: &[&str]) -> Result<String> {
-        run("ip", ["netns", "exec", &self.netns, program].iter().chain(first).chain(then))
+        run(
+            "ip",
+            ["netns", "exec", &self.netns, program]
+                .iter()
+                .chain(first)
+                .chain(then),
+        )
     }
 
     fn configure(&self) -> Result<()> {
@@ -91,13 +128,49 @@ impl Ceph {
     }
 
     fn monitor(&self, session: &Session) -> Result<()> {
-        let (ring, map) = (self.dir.join("keyring").display().to_string(), self.dir.join("monmap").display().to_string());
-        run("ceph-authtool", ["-C", &ring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *"])?;
-        let admin = ["--gen-key", "-n", "client.admin", "--cap", "mon", "allow *", "--cap", "osd", "allow *", "--cap", "mgr", "allow *"];
+        let (ring, map) = (
+            self.dir.join("keyring").display().to_string(),
+            self.dir.join("monmap").display().to_string(),
+        );
+        run(
+            "ceph-authtool",
+            ["-C", &ring, "--gen-key", "-n", "mon.", "--cap", "mon", "allow *"],
+        )?;
+        let admin = [
+            "--gen-key",
+            "-n",
+            "client.admin",
+            "--cap",
+            "mon",
+            "allow *",
+            "--cap",
+            "osd",
+            "allow *",
+            "--cap",
+            "mgr",
+            "allow *",
+        ];
         run("ceph-authtool", [ring.as_str()].iter().chain(&admin))?;
-        run("monmaptool", ["--create", "--clobber", "--fsid", FSID, "--addv", "a", MON, &map])?;
+        run(
+            "monmaptool",
+            ["--create", "--clobber", "--fsid", FSID, "--addv", "a", MON, &map],
+        )?;
         let conf = self.conf().display().to_string();
-        self.inside("ceph-mon", &["-c", &conf, "--mkfs", "-i", "a", "--monmap", &map, "--keyring", &ring], &[])?;
+        self.inside(
+            "ceph-mon",
+            &[
+                "-c",
+                &conf,
+                "--mkfs",
+                "-i",
+                "a",
+                "--monmap",
+                &map,
+                "--keyring",
+                &ring,
+            ],
+            &[],
+        )?;
         self.daemon(session, "ceph-mon", "a", &[])
     }
 
@@ -105,9 +178,35 @@ impl Ceph {
         let uuid = fs::read_to_string("/proc/sys/kernel/random/uuid")?;
         let ring = self.dir.join("osd/0/keyring").display().to_string();
         self.ask(&["osd", "new", uuid.trim()])?;
-        self.ask(&["auth", "get-or-create", "osd.0", "mon", "allow profile osd", "osd", "allow *", "mgr", "allow profile osd", "-o", &ring])?;
+        self.ask(&[
+            "auth",
+            "get-or-create",
+            "osd.0",
+            "mon",
+            "allow profile osd",
+            "osd",
+            "allow *",
+            "mgr",
+            "allow profile osd",
+            "-o",
+            &ring,
+        ])?;
         let conf = self.conf().display().to_string();
-        self.inside("ceph-osd", &["-c", &conf, "-i", "0", "--mkfs", "--osd-uuid", uuid.trim(), "--keyring", &ring], &[])?;
+        self.inside(
+            "ceph-osd",
+            &[
+                "-c",
+                &conf,
+                "-i",
+                "0",
+                "--mkfs",
+                "--osd-uuid",
+                uuid.trim(),
+                "--keyring",
+                &ring,
+            ],
+            &[],
+        )?;
         self.daemon(session, "ceph-osd", "0", &["--keyring", &ring])
     }
 

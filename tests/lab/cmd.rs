@@ -10,9 +10,15 @@ use anyhow::{Context, Result, bail};
 pub fn run<S: AsRef<OsStr>>(program: &str, args: impl IntoIterator<Item = S>) -> Result<String> {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null());
-    let out = command.output().with_context(|| format!("running {program} (make deps)"))?;
+    let out = command
+        .output()
+        .with_context(|| format!("running {program} (make deps)"))?;
     if !out.status.success() {
-        bail!("{command:?}: {}{}", String::from_utf8_lossy(&out.stderr), String::from_utf8_lossy(&out.stdout));
+        bail!(
+            "{command:?}: {}{}",
+            String::from_utf8_lossy(&out.stderr),
+            String::from_utf8_lossy(&out.stdout)
+        );
     }
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }

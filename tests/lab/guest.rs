@@ -46,8 +46,14 @@ pub struct Boot {
 /// Where the lab keeps what is slow to make.
 pub fn cache() -> Result<PathBuf> {
     let exe = std::env::current_exe()?;
-    let profile = exe.ancestors().find(|d| d.ends_with("debug") || d.ends_with("release")).context("where the build lies")?;
-    let dir = profile.parent().context("where the build lies")?.join("lab-cache");
+    let profile = exe
+        .ancestors()
+        .find(|d| d.ends_with("debug") || d.ends_with("release"))
+        .context("where the build lies")?;
+    let dir = profile
+        .parent()
+        .context("where the build lies")?
+        .join("lab-cache");
     fs::create_dir_all(&dir)?;
     Ok(dir)
 }
@@ -56,7 +62,8 @@ impl Image {
     pub fn get() -> Result<Self> {
         let kernel = kernel_package()?;
         let agent = run("dpkg-query", ["-W", "-f", "${Version}", "qemu-guest-agent"])?;
-        let key: String = format!("{kernel}-{agent}").replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_");
+        let key: String = format!("{kernel}-{agent}")
+            .replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "_");
         let dir = cache()?.join(key);
         if !dir.exists() {
             let work = tempfile::tempdir_in(cache()?)?;
@@ -68,7 +75,10 @@ impl Image {
                 return Err(why).context("keeping the guests' image");
             }
         }
-        Ok(Self { kernel: dir.join("vmlinuz"), initrd: dir.join("initrd.gz") })
+        Ok(Self {
+            kernel: dir.join("vmlinuz"),
+            initrd: dir.join("initrd.gz"),
+        })
     }
 
     /// The XML of a real domain. Its serial line is a socket and a log in `con`.
@@ -96,7 +106,9 @@ impl Image {
 /// Waits until the guest's own system is up: before, it gives up no disk.
 pub fn wait_up(con: &Path, name: &str) -> Result<()> {
     let log = con.join(format!("{name}.log"));
-    until(&format!("guest {name}"), 60, || Ok(fs::read(&log).is_ok_and(|b| String::from_utf8_lossy(&b).contains("GUEST-UP"))))
+    until(&format!("guest {name}"), 60, || {
+        Ok(fs::read(&log).is_ok_and(|b| String::from_utf8_lossy(&b).contains("GUEST-UP")))
+    })
 }
 
 /// Runs a command in a guest, through its serial line; what it printed and its exit code.
@@ -105,24 +117,35 @@ pub fn exec(con: &Path, name: &str, command: &str, seconds: u64) -> Result<(Stri
     let mut serial = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     *serial += 1;
     let mark = format!("DONE{}x{}", std::process::id(), *serial);
-    let mut line = UnixStream::connect(con.join(format!("{name}.sock"))).context("the guest's serial line")?;
+    let mut line =
+        UnixStream::connect(con.join(format!("{name}.sock"))).context("the guest's serial line")?;
     line.set_read_timeout(Some(Duration::from_millis(200)))?;
     // The echo of the command must not look like its end.
     let (head, tail) = mark.split_at(1);
     line.write_all(format!("{command}; echo {head}\"\"{tail}=$?\n").as_bytes())?;
-    let (mut seen, mut buffer, end) = (String::new(), [0_u8; 4096], Instant::now() + Duration::from_secs(seconds));
+    let (mut seen, mut buffer, end) = (
+        String::new(),
+        [0_u8; 4096],
+        Instant::now() + Duration::from_secs(seconds),
+    );
     while Instant::now() < end {
         match line.read(&mut buffer) {
             Ok(0) => break,
             Ok(n) => seen.push_str(&String::from_utf8_lossy(&buffer[..n])),
-            Err(e) if matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                ) => {}
             Err(e) => return Err(e).context("the guest's serial line"),
         }
         let text = seen.replace('\r', "");
         if let Some((out, rest)) = text.split_once(&format!("{mark}="))
             && let Some((code, _)) = rest.split_once('\n')
         {
-            let kept = out.lines().filter(|l| !l.contains(&format!("echo {head}\"\"{tail}")) && !l.starts_with("RC="));
+            let kept = out
+                .lines()
+                .filter(|l| !l.contains(&format!("echo {head}\"\"{tail}")) && !l.starts_with("RC="));
             return Ok((kept.collect::<Vec<_>>().join("\n"), code.trim().parse()?));
         }
     }
@@ -133,7 +156,9 @@ fn kernel_package() -> Result<String> {
     let find = || -> Result<String> {
         let text = run("apt-cache", ["depends", "linux-image-cloud-amd64"])?;
         let package = text.lines().find_map(|l| l.trim().strip_prefix("Depends: "));
-        package.map(str::to_owned).context("no cloud kernel in apt's lists")
+        package
+            .map(str::to_owned)
+            .context("no cloud kernel in apt's lists")
     };
     find().or_else(|_| {
         run("apt-get", ["update", "-qq"])?;
@@ -143,13 +168,22 @@ fn kernel_package() -> Result<String> {
 
 fn build(work: &Path, kernel: &str) -> Result<()> {
     let (tree, root, out) = (work.join("x"), work.join("root"), work.join("out"));
-    let got = Command::new("apt-get").args(["download", "-qq", kernel]).current_dir(work).stdin(Stdio::null()).output()?;
+    let got = Command::new("apt-get")
+        .args(["download", "-qq", kernel])
+        .current_dir(work)
+        .stdin(Stdio::null())
+        .output()?;
     if !got.status.success() {
-        bail!("apt-get download {kernel}: {}", String::from_utf8_lossy(&got.stderr));
+        bail!(
+            "apt-get download {kernel}: {}",
+            String::from_utf8_lossy(&got.stderr)
+        );
     }
     let deb = first(work, ".deb")?;
     run("dpkg-deb", [Path::new("-x"), &deb, &tree])?;
-    for dir in ["bin", "sbin", "dev", "proc", "sys", "mnt", "tmp", "run", "var/run", "var/log", "m"] {
+    for dir in [
+        "bin", "sbin", "dev", "proc", "sys", "mnt", "tmp", "run", "var/run", "var/log", "m",
+    ] {
         fs::create_dir_all(root.join(dir))?;
     }
     fs::create_dir(&out)?;
@@ -157,12 +191,18 @@ fn build(work: &Path, kernel: &str) -> Result<()> {
     let modules = first(&tree.join("lib/modules"), "")?.join("kernel");
     for module in MODULES {
         let name = module.rsplit('/').next().unwrap_or(module);
-        fs::copy(modules.join(format!("{module}.ko")), root.join(format!("m/{name}.ko")))?;
+        fs::copy(
+            modules.join(format!("{module}.ko")),
+            root.join(format!("m/{name}.ko")),
+        )?;
     }
     fs::copy("/bin/busybox", root.join("bin/busybox"))?;
     std::os::unix::fs::symlink("busybox", root.join("bin/sh"))?;
     fs::copy("/usr/sbin/qemu-ga", root.join("sbin/qemu-ga"))?;
-    for word in run("ldd", ["/usr/sbin/qemu-ga"])?.split_whitespace().filter(|w| w.starts_with('/')) {
+    for word in run("ldd", ["/usr/sbin/qemu-ga"])?
+        .split_whitespace()
+        .filter(|w| w.starts_with('/'))
+    {
         let to = root.join(word.trim_start_matches('/'));
         fs::create_dir_all(to.parent().context("a library's directory")?)?;
         fs::copy(word, to)?;
@@ -173,11 +213,24 @@ fn build(work: &Path, kernel: &str) -> Result<()> {
 }
 
 fn pack(root: &Path, to: &Path) -> Result<()> {
-    let mut list = Command::new("find").arg(".").current_dir(root).stdout(Stdio::piped()).spawn()?;
+    let mut list = Command::new("find")
+        .arg(".")
+        .current_dir(root)
+        .stdout(Stdio::piped())
+        .spawn()?;
     let names = list.stdout.take().context("find")?;
-    let mut cpio = Command::new("cpio").args(["-o", "-H", "newc", "--quiet"]).current_dir(root).stdin(names).stdout(Stdio::piped()).spawn()?;
+    let mut cpio = Command::new("cpio")
+        .args(["-o", "-H", "newc", "--quiet"])
+        .current_dir(root)
+        .stdin(names)
+        .stdout(Stdio::piped())
+        .spawn()?;
     let archive = cpio.stdout.take().context("cpio")?;
-    let gzip = Command::new("gzip").arg("-1").stdin(archive).stdout(fs::File::create(to)?).status()?;
+    let gzip = Command::new("gzip")
+        .arg("-1")
+        .stdin(archive)
+        .stdout(fs::File::create(to)?)
+        .status()?;
     if !list.wait()?.success() || !cpio.wait()?.success() || !gzip.success() {
         bail!("packing the initramfs failed");
     }
@@ -185,6 +238,9 @@ fn pack(root: &Path, to: &Path) -> Result<()> {
 }
 
 fn first(dir: &Path, mark: &str) -> Result<PathBuf> {
-    let found = fs::read_dir(dir)?.flatten().map(|e| e.path()).find(|p| p.to_string_lossy().contains(mark) && p != Path::new("x"));
+    let found = fs::read_dir(dir)?
+        .flatten()
+        .map(|e| e.path())
+        .find(|p| p.to_string_lossy().contains(mark) && p != Path::new("x"));
     found.with_context(|| format!("nothing in {} is {mark:?}", dir.display()))
 }

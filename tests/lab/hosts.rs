@@ -51,11 +51,17 @@ impl Hosts {
         ip(&["-n", &lab, "link", "set", "br0", "up"])?;
         ip(&["-n", &lab, "addr", "add", "10.99.0.1/24", "dev", "br0"])?;
         for n in 1..=count {
-            let (netns, port, address) = (format!("{lab}h{n}"), format!("v{n}"), format!("10.99.0.{}/24", 10 + n));
+            let (netns, port, address) = (
+                format!("{lab}h{n}"),
+                format!("v{n}"),
+                format!("10.99.0.{}/24", 10 + n),
+            );
             session.track_netns(&netns)?;
             ip(&["netns", "add", &netns])?;
             ip(&["-n", &netns, "link", "set", "lo", "up"])?;
-            ip(&["-n", &lab, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &netns])?;
+            ip(&[
+                "-n", &lab, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &netns,
+            ])?;
             ip(&["-n", &lab, "link", "set", &port, "master", "br0", "up"])?;
             ip(&["-n", &netns, "addr", "add", &address, "dev", "eth0"])?;
             ip(&["-n", &netns, "link", "set", "eth0", "up"])?;
@@ -76,11 +82,20 @@ impl Hosts {
         for n in 2..=count {
             all.push(Host::start(session, &netns, n, &caps)?);
         }
-        Ok(Self { all, image, con: session.subdir("con")?, primary: session.subdir("primary")?, netns })
+        Ok(Self {
+            all,
+            image,
+            con: session.subdir("con")?,
+            primary: session.subdir("primary")?,
+            netns,
+        })
     }
 
     pub fn get(&self, name: &str) -> Result<&Host> {
-        self.all.iter().find(|h| h.name == name).with_context(|| format!("no host {name}"))
+        self.all
+            .iter()
+            .find(|h| h.name == name)
+            .with_context(|| format!("no host {name}"))
     }
 
     /// Names and read-only URIs, as a scan's configuration wants them.
@@ -91,11 +106,18 @@ impl Hosts {
     /// Gives every host the secret of the Ceph pool, under the pool's uuid as CloudStack does.
     pub fn share_secret(&self, ceph: &Ceph, uuid: &str) -> Result<()> {
         let file = self.con.join("secret.xml");
-        let text = format!("<secret ephemeral='no' private='no'><uuid>{uuid}</uuid><usage type='ceph'><name>{uuid}</name></usage></secret>");
+        let text = format!(
+            "<secret ephemeral='no' private='no'><uuid>{uuid}</uuid><usage type='ceph'><name>{uuid}</name></usage></secret>"
+        );
         fs::write(&file, text)?;
         for host in &self.all {
             host.virsh(&["secret-define", &file.display().to_string()])?;
-            host.virsh(&["secret-set-value", uuid, "--file", &ceph.key_file().display().to_string()])?;
+            host.virsh(&[
+                "secret-set-value",
+                uuid,
+                "--file",
+                &ceph.key_file().display().to_string(),
+            ])?;
         }
         Ok(())
     }
@@ -107,10 +129,18 @@ impl Host {
         for part in ["etc", "lib", "run", "cache/qemu/capabilities", "log"] {
             fs::create_dir_all(dir.join(part))?;
         }
-        for system in ["/run/libvirt", "/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt"] {
+        for system in [
+            "/run/libvirt",
+            "/var/lib/libvirt",
+            "/var/cache/libvirt",
+            "/var/log/libvirt",
+        ] {
             fs::create_dir_all(system)?;
         }
-        run("cp", ["-a", "/etc/libvirt/.", &dir.join("etc").display().to_string()])?;
+        run(
+            "cp",
+            ["-a", "/etc/libvirt/.", &dir.join("etc").display().to_string()],
+        )?;
         if caps.exists() {
             copy_all(caps, &dir.join("cache/qemu/capabilities"))?;
         }
@@ -121,7 +151,17 @@ impl Host {
         let log = fs::File::create(dir.join("log/libvirtd.out"))?;
         let netns = format!("{lab}h{n}");
         let child = Command::new("ip")
-            .args(["netns", "exec", &netns, "unshare", "-m", "-u", "--propagation", "private", "bash"])
+            .args([
+                "netns",
+                "exec",
+                &netns,
+                "unshare",
+                "-m",
+                "-u",
+                "--propagation",
+                "private",
+                "bash",
+            ])
             .arg(dir.join("boot.sh"))
             .arg(format!("kvm{n}"))
             .arg(&dir)
@@ -131,19 +171,33 @@ impl Host {
             .spawn()
             .context("starting libvirtd")?;
         session.track_pid(&format!("libvirtd{n}"), child.id())?;
-        let host = Self { name: format!("kvm{n}"), ip, pid: child.id(), dir, netns };
-        until(&host.name, 30, || Ok(host.dir.join("run/libvirt-sock").exists() && host.virsh(&["hostname"]).is_ok()))?;
+        let host = Self {
+            name: format!("kvm{n}"),
+            ip,
+            pid: child.id(),
+            dir,
+            netns,
+        };
+        until(&host.name, 30, || {
+            Ok(host.dir.join("run/libvirt-sock").exists() && host.virsh(&["hostname"]).is_ok())
+        })?;
         Ok(host)
     }
 
     /// From anywhere on this machine; may change things.
     pub fn uri(&self) -> String {
-        format!("qemu+unix:///system?socket={}", self.dir.join("run/libvirt-sock").display())
+        format!(
+            "qemu+unix:///system?socket={}",
+            self.dir.join("run/libvirt-sock").display()
+        )
     }
 
     /// The same, read-only on the server's side.
     pub fn uri_ro(&self) -> String {
-        format!("qemu+unix:///system?socket={}", self.dir.join("run/libvirt-sock-ro").display())
+        format!(
+            "qemu+unix:///system?socket={}",
+            self.dir.join("run/libvirt-sock-ro").display()
+        )
     }
 
     /// From within the lab's network namespace.
@@ -159,7 +213,11 @@ impl Host {
         Connect::open(Some(&self.uri())).with_context(|| format!("connecting to {}", self.name))
     }
 
-    fn with<T>(&self, domain: &str, act: impl FnOnce(&Live) -> std::result::Result<T, virt::error::Error>) -> Result<T> {
+    fn with<T>(
+        &self,
+        domain: &str,
+        act: impl FnOnce(&Live) -> std::result::Result<T, virt::error::Error>,
+    ) -> Result<T> {
         let conn = self.connect()?;
         let live = conn.lookup_domain_by_name(domain)?;
         Ok(act(&live)?)
@@ -167,8 +225,14 @@ impl Host {
 
     /// Starts a transient domain.
     pub fn create(&self, xml: &str, paused: bool) -> Result<()> {
-        let flags = if paused { virt::sys::VIR_DOMAIN_START_PAUSED } else { 0 };
-        self.connect()?.create_domain_xml(xml, flags).with_context(|| format!("starting a guest on {}", self.name))?;
+        let flags = if paused {
+            virt::sys::VIR_DOMAIN_START_PAUSED
+        } else {
+            0
+        };
+        self.connect()?
+            .create_domain_xml(xml, flags)
+            .with_context(|| format!("starting a guest on {}", self.name))?;
         Ok(())
     }
 
@@ -182,12 +246,18 @@ impl Host {
 
     /// Hot-plugs; the error is libvirt's.
     pub fn attach(&self, domain: &str, disk: &str) -> Result<()> {
-        self.with(domain, |d| d.attach_device_flags(disk, virt::sys::VIR_DOMAIN_AFFECT_LIVE)).map(drop)
+        self.with(domain, |d| {
+            d.attach_device_flags(disk, virt::sys::VIR_DOMAIN_AFFECT_LIVE)
+        })
+        .map(drop)
     }
 
     /// Asks for an unplug; whether the disk goes is the guest's affair.
     pub fn ask_detach(&self, domain: &str, disk: &str) -> Result<()> {
-        self.with(domain, |d| d.detach_device_flags(disk, virt::sys::VIR_DOMAIN_AFFECT_LIVE)).map(drop)
+        self.with(domain, |d| {
+            d.detach_device_flags(disk, virt::sys::VIR_DOMAIN_AFFECT_LIVE)
+        })
+        .map(drop)
     }
 
     /// Stops the daemon where it stands: connections block.
@@ -198,7 +268,11 @@ impl Host {
 
     /// The pid of a guest's QEMU.
     pub fn qemu_pid(&self, domain: &str) -> Result<u32> {
-        Ok(fs::read_to_string(self.dir.join(format!("run/qemu/{domain}.pid")))?.trim().parse()?)
+        Ok(
+            fs::read_to_string(self.dir.join(format!("run/qemu/{domain}.pid")))?
+                .trim()
+                .parse()?,
+        )
     }
 }
 

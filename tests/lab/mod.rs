@@ -2,7 +2,10 @@
 //!
 //! It exists so that the tests run against real parts. It must never touch anything that it did not start: every process is ended by a
 //! pid file of its own lab, every namespace has the lab's id in its name, every file lies in the lab's directory.
-#![allow(dead_code, reason = "each of the binaries that include the lab uses a part of it")]
+#![allow(
+    dead_code,
+    reason = "each of the binaries that include the lab uses a part of it"
+)]
 #![allow(missing_docs, reason = "test code; each module says at its top what it is")]
 
 pub mod ceph;

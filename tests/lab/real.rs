@@ -30,7 +30,12 @@ pub struct Real<'l> {
 
 impl<'l> Real<'l> {
     pub fn new(lab: &'l Lab, storage: Storage) -> Self {
-        Self { lab, storage, boot: Boot::default(), made: RefCell::new(Vec::new()) }
+        Self {
+            lab,
+            storage,
+            boot: Boot::default(),
+            made: RefCell::new(Vec::new()),
+        }
     }
 
     /// How guests that are booted from now on are made.
@@ -53,17 +58,25 @@ impl Hands for Real<'_> {
             Storage::Rbd => self.lab.ceph()?.create(path),
             Storage::SharedMountPoint => {
                 let file = format!("{}/{path}", pool.path);
-                run("qemu-img", ["create", "-q", "-f", &format.to_lowercase(), &file, "16M"]).map(drop)
+                run(
+                    "qemu-img",
+                    ["create", "-q", "-f", &format.to_lowercase(), &file, "16M"],
+                )
+                .map(drop)
             }
         }
     }
 
     fn boot(&self, host: &str, domain: &Domain) -> Result<()> {
         let hosts = &self.lab.hosts;
-        drop(std::fs::remove_file(hosts.con.join(format!("{}.log", domain.name))));
+        drop(std::fs::remove_file(
+            hosts.con.join(format!("{}.log", domain.name)),
+        ));
         let xml = hosts.image.xml(domain, &self.boot, &hosts.con);
         hosts.get(host)?.create(&xml, self.boot.paused)?;
-        self.made.borrow_mut().push((host.to_owned(), domain.name.clone()));
+        self.made
+            .borrow_mut()
+            .push((host.to_owned(), domain.name.clone()));
         Ok(())
     }
 
@@ -76,7 +89,9 @@ impl Hands for Real<'_> {
         wait_up(&self.lab.hosts.con, domain)?;
         host.ask_detach(domain, &live_disk_xml(&host.xml(domain)?, target)?)?;
         // As the agent does: ask once, then look for ten seconds.
-        until(&format!("{domain} to give up {target}"), 10, || Ok(live_disks(&host.xml(domain)?)?.iter().all(|(t, _)| t != target)))
+        until(&format!("{domain} to give up {target}"), 10, || {
+            Ok(live_disks(&host.xml(domain)?)?.iter().all(|(t, _)| t != target))
+        })
     }
 
     fn shut(&self, host: &str, domain: &str) -> Result<()> {
@@ -91,8 +106,16 @@ impl Hands for Real<'_> {
 
     fn pool(&self) -> (String, String, Option<String>) {
         match self.storage {
-            Storage::Rbd => ("RBD".into(), super::ceph::POOL.into(), Some("cloudstack:kept-by-libvirt".into())),
-            Storage::SharedMountPoint => ("SharedMountPoint".into(), self.lab.hosts.primary.display().to_string(), None),
+            Storage::Rbd => (
+                "RBD".into(),
+                super::ceph::POOL.into(),
+                Some("cloudstack:kept-by-libvirt".into()),
+            ),
+            Storage::SharedMountPoint => (
+                "SharedMountPoint".into(),
+                self.lab.hosts.primary.display().to_string(),
+                None,
+            ),
         }
     }
 }
@@ -117,6 +140,8 @@ impl Lab {
     }
 
     pub(super) fn share_secret(&self) -> Result<()> {
-        self.ceph.as_ref().map_or(Ok(()), |ceph| self.hosts.share_secret(ceph, POOL))
+        self.ceph
+            .as_ref()
+            .map_or(Ok(()), |ceph| self.hosts.share_secret(ceph, POOL))
     }
 }

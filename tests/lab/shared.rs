@@ -35,7 +35,9 @@ impl Lab {
             with_ceph.then(|| thread::spawn(move || Ceph::start(session, &netns)))
         };
         let hosts = Hosts::start(session, netns, 3)?;
-        let ceph = storage.map(|t| t.join().map_err(|_| anyhow!("starting Ceph panicked"))?).transpose()?;
+        let ceph = storage
+            .map(|t| t.join().map_err(|_| anyhow!("starting Ceph panicked"))?)
+            .transpose()?;
         let lab = Self { session, hosts, ceph };
         lab.share_secret()?;
         Ok(lab)
@@ -47,7 +49,10 @@ pub fn base() -> Result<&'static Base> {
     static BASE: OnceLock<std::result::Result<Base, String>> = OnceLock::new();
     once(&BASE, || {
         let session = Session::current()?;
-        Ok(Base { session, maria: Maria::start(session)? })
+        Ok(Base {
+            session,
+            maria: Maria::start(session)?,
+        })
     })
 }
 
@@ -57,9 +62,13 @@ pub fn shared() -> Result<&'static Lab> {
     once(&LAB, || Lab::start(Session::current()?, true))
 }
 
-fn once<T>(cell: &'static OnceLock<std::result::Result<T, String>>, start: impl FnOnce() -> Result<T>) -> Result<&'static T> {
+fn once<T>(
+    cell: &'static OnceLock<std::result::Result<T, String>>,
+    start: impl FnOnce() -> Result<T>,
+) -> Result<&'static T> {
     let made = cell.get_or_init(|| start().map_err(|why| format!("{why:#}")));
-    made.as_ref().map_err(|why| anyhow!("the lab does not start: {why}"))
+    made.as_ref()
+        .map_err(|why| anyhow!("the lab does not start: {why}"))
 }
 
 /// Real hosts are slow and few: one test at a time.
