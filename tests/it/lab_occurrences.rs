@@ -4,10 +4,9 @@
 use anyhow::{Context, Result, ensure};
 
 use crate::lab::maria::Db;
-use crate::lab::occurrences::{
-    Story, Telling, VOLUME_2, first, fourth, fourth_double, instance, second, third,
-};
+use crate::lab::occurrences::{Story, Telling, VOLUME_2, first, fourth, fourth_double, second, third};
 use crate::lab::real::{Real, Storage};
+use crate::lab::staging::instance;
 use crate::lab::testhost::Paper;
 use crate::lab::world::{Hands, live_disks};
 use crate::lab::{Shape, base, shared, turn};
