@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -114,7 +115,9 @@ impl Maria {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        fs::write(maria.dir.join("reader.pass"), PASSWORD)?;
+        let secret = maria.dir.join("reader.pass");
+        fs::write(&secret, PASSWORD)?;
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))?;
         Ok(maria)
     }
 
