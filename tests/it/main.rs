@@ -19,6 +19,8 @@ mod generated;
 mod golden;
 mod lab_occurrences;
 mod lab_selftest;
+mod occurrences;
+mod readme;
 mod render;
 mod world;
 
