@@ -24,11 +24,12 @@ demo: deps ## a small cloud in the state of the report, and two scans of it; lea
 test: deps ## everything: unit, property, golden, process and lab tests
 	@scripts/test
 
-lint: deps ## rustfmt, clippy without warnings, cargo deny
+lint: deps ## rustfmt, clippy without warnings, cargo deny (OFFLINE=1: without its advisories)
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets -- -D warnings
 	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
-	$(CARGO) deny check
+	$(CARGO) deny check bans licenses sources
+	@$(CARGO) deny check advisories || { echo 'make lint: the advisory database says no, or could not be fetched (see above)'; test -n "$(OFFLINE)"; }
 
 bless: deps ## rewrite goldens and generated files, to be read in the diff
 	BLESS=1 $(CARGO) test
