@@ -447,6 +447,8 @@ pub struct Verdicts {
     pub cannot_tell: Vec<NotJudged>,
     /// Slots that the next attach collides on, whatever holds them; a CD-ROM's stand only here.
     pub blocked: Vec<Block>,
+    /// VMs that are split or drifted, in scope or not: nothing of theirs is repaired.
+    pub troubled: BTreeSet<VmId>,
     /// Hosts out of scope that a suspect makes worth asking.
     pub wanted: BTreeSet<HostId>,
     /// Every volume judged, by id.

@@ -16,17 +16,18 @@ pub use absence::{Absence, Obstacle, Whereabouts};
 pub use flux::Flux;
 pub use hosts::View;
 pub use identify::{Identity, Named};
+pub use reach::Asked;
 pub use slots::Taken;
 
 use crate::evidence::{Evidence, Unreadable};
 use crate::model::{
-    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, RunState, Vm, VmId, VmState,
-    Volume, VolumeId,
+    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, RunState, Slot, Vm, VmId,
+    VmState, Volume, VolumeId,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use table::{NumberMap, Table};
+use table::{Lists, NumberMap, Table};
 
 /// Which VM a domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +95,8 @@ pub struct Sight<'e> {
     seats_of: NumberMap<VmId, Vec<usize>>,
     mismatched: BTreeSet<VmId>,
     identities: Vec<Vec<Identity>>,
-    holders: NumberMap<VolumeId, Vec<Held>>,
+    /// By the position of a volume's row.
+    holders: Lists<Held>,
     unidentified: Vec<Held>,
     unidentified_on: NumberMap<HostId, Vec<Held>>,
     unidentified_in: NumberMap<VmId, Vec<Held>>,
@@ -129,7 +131,7 @@ impl<'e> Sight<'e> {
             seats_of: NumberMap::default(),
             mismatched: BTreeSet::new(),
             identities: Vec::new(),
-            holders: NumberMap::default(),
+            holders: Lists::new(0, Vec::new()),
             unidentified: Vec::new(),
             unidentified_on: NumberMap::default(),
             unidentified_in: NumberMap::default(),
@@ -254,9 +256,10 @@ impl<'e> Sight<'e> {
     /// hosts counts once; a snapshot's helper does not count while the snapshot is taken.
     #[must_use]
     pub fn holders(&self, volume: VolumeId) -> Vec<Held> {
-        let Some(all) = self.holders.get(&volume) else {
+        let all = self.all_holders(volume);
+        if all.is_empty() {
             return Vec::new();
-        };
+        }
         let snapshotting = self
             .volume(volume)
             .is_some_and(|v| v.state == crate::model::VolumeState::Snapshotting);
@@ -266,7 +269,9 @@ impl<'e> Sight<'e> {
             if seat.twin || (snapshotting && seat.is_snapshot_helper()) {
                 continue;
             }
-            let migrating = seat.vm().is_some_and(|vm| self.is_migrating(vm));
+            let migrating = seat
+                .vm()
+                .is_some_and(|vm| self.is_migrating(vm) && !self.is_split_for_long(vm));
             let again = out
                 .iter()
                 .any(|h| h.seat != held.seat && self.seats[h.seat].domain.uuid == seat.domain.uuid);
@@ -279,7 +284,30 @@ impl<'e> Sight<'e> {
 
     /// All disks of a volume, silent twins and helpers among them.
     pub(super) fn all_holders(&self, volume: VolumeId) -> &[Held] {
-        self.holders.get(&volume).map_or(&[], Vec::as_slice)
+        let row = self.volumes.position(volume);
+        row.map_or(&[], |row| self.holders.of(row))
+    }
+
+    /// Whether row and disk agree, and nothing could make it otherwise: the one disk of a live volume, in the one domain
+    /// of the running VM that the row names, at the row's slot, with nobody at work. A shortcut for what is most.
+    #[must_use]
+    pub fn is_plainly_healthy(&self, volume: &Volume) -> bool {
+        let (Some(vm), [held]) = (
+            volume.instance.and_then(|id| self.vm(id)),
+            self.all_holders(volume.id),
+        ) else {
+            return false;
+        };
+        let seat = &self.seats[held.seat];
+        seat.vm() == Some(vm.id)
+            && !seat.twin
+            && vm.removed.is_none()
+            && vm.state == VmState::Running
+            && !volume.is_deleted()
+            && volume.device_id == Slot::of_target(&self.disk(*held).target).map(|slot| slot.0)
+            && self.half_named.get(&volume.id).is_none()
+            && self.volume_flux(volume.id).is_none()
+            && self.vm_flux(vm.id).is_none()
     }
 
     /// Disks with a source that are no volume volrecon knows, and not surely something else; `lun` devices among them.

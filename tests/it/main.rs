@@ -14,14 +14,18 @@ mod cli;
 mod config;
 mod documents;
 mod domain_xml;
+mod fleet;
 mod gather_libvirt;
 mod generated;
 mod golden;
+mod house;
 mod lab_occurrences;
 mod lab_selftest;
 mod occurrences;
+mod properties;
 mod readme;
 mod render;
+mod table;
 mod world;
 
 #[path = "../lab/mod.rs"]

@@ -20,6 +20,12 @@ pub const STORY: Story = Story {
 /// One finding a VM and slot: the volume with the lowest id, and the others.
 #[must_use]
 pub fn findings(sight: &Sight<'_>, vm: &Vm) -> Vec<Finding> {
+    let all = sight.volumes_of(vm.id).iter().filter_map(|id| sight.volume(*id));
+    let mut ids: Vec<Option<u32>> = all.map(|v| v.device_id).collect();
+    ids.sort_unstable();
+    if ids.first() != Some(&None) && ids.is_sorted_by(|a, b| a < b) {
+        return Vec::new();
+    }
     let mut slots: BTreeMap<Option<u32>, Vec<&Volume>> = BTreeMap::new();
     let rows = sight.volumes_of(vm.id).iter().filter_map(|id| sight.volume(*id));
     for volume in rows.filter(|v| counts(sight, v)) {

@@ -30,6 +30,9 @@ pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
             if source.is_deleted() {
                 finding.also.push(Class::DeletedInUse);
             }
+            if sight.holders(source.id).len() + sight.conflicting(source.id).count() > 1 {
+                finding.also.push(Class::DoubleOpen);
+            }
             finding.volume = Some(tell::volume_ref(sight, source));
             finding.others = vec![tell::volume_ref(sight, serial)];
             finding.vm = seat

@@ -29,7 +29,7 @@ pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
     }
     let mut out = Vec::new();
     for (id, jobs) in detaches {
-        let Some(volume) = sight.volume(id) else {
+        let Some(volume) = sight.volume(id).filter(|v| sight.is_judged(v)) else {
             continue;
         };
         let stray = |job: &&&Job| job.vm.is_some() && job.vm != volume.instance;
