@@ -90,6 +90,8 @@ pub struct Sight<'e> {
     clusters: Table<'e, ClusterId, Cluster>,
     /// Running VMs by the host that their rows name.
     promised: NumberMap<HostId, usize>,
+    /// Hosts that have no row, and on which rows of running VMs say that they are: gone or not, nobody knows.
+    ghosts: BTreeSet<HostId>,
     volumes_of: NumberMap<VmId, Vec<VolumeId>>,
     seats: Vec<Seat<'e>>,
     seats_of: NumberMap<VmId, Vec<usize>>,
@@ -126,6 +128,7 @@ impl<'e> Sight<'e> {
             hosts: Table::new(&evidence.hosts, |h| h.id),
             clusters: Table::new(&evidence.clusters, |c| c.id),
             promised: NumberMap::default(),
+            ghosts: BTreeSet::new(),
             volumes_of: NumberMap::default(),
             seats: Vec::new(),
             seats_of: NumberMap::default(),
@@ -153,6 +156,8 @@ impl<'e> Sight<'e> {
         for host in sight.vms.iter().filter(runs).filter_map(|vm| vm.host) {
             *sight.promised.entry(host).or_default() += 1;
         }
+        let gone = sight.promised.keys().filter(|id| sight.hosts.get(**id).is_none());
+        sight.ghosts = gone.copied().collect();
         for (host, look) in &evidence.looks {
             for domain in &look.unreadable {
                 let names = std::iter::once(domain.name.as_str()).chain(domain.uuid.as_deref());

@@ -147,6 +147,7 @@ impl Sight<'_> {
 
     /// The hosts of a cluster; a host of no known cluster could be its.
     fn add_cluster(&self, cluster: ClusterId, zone: ZoneId, hosts: &mut BTreeSet<HostId>) {
+        hosts.extend(&self.ghosts);
         let of = self.hosts.iter().filter(|h| match h.cluster {
             Some(own) => own == cluster,
             None => h.zone == zone,
@@ -155,6 +156,7 @@ impl Sight<'_> {
     }
 
     fn add_zone(&self, zone: Option<ZoneId>, hosts: &mut BTreeSet<HostId>) {
+        hosts.extend(&self.ghosts);
         let of = self
             .hosts
             .iter()
