@@ -1,7 +1,7 @@
 //! One volume's case: what its row says, who holds it, and what stands in the way of judging it.
 
 use super::cause::History;
-use super::finding::Class;
+use crate::classify::Class;
 use crate::model::{Vm, VmId, Volume};
 use crate::sight::{Flux, Held, Obstacle, Sight, Who};
 use std::collections::{BTreeMap, BTreeSet};

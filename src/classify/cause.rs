@@ -3,8 +3,8 @@
 //! An ordinary detach also completes after its attach: order alone proves nothing. What tells the three classes apart is
 //! the VM that the clearing work job was meant for, against the VM that holds the disk.
 
-use super::finding::{Cause, Class, Confidence, Moment};
 use super::tell;
+use crate::classify::{Cause, Class, Confidence, Moment};
 use crate::model::{Job, JobKind, JobState, VmId, Volume, VolumeId, Work};
 use crate::sight::Sight;
 use std::collections::HashMap;

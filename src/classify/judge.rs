@@ -2,13 +2,13 @@
 
 use super::case::{Answer, Case};
 use super::cause::{self, History};
-use super::finding::{Class, Finding, Mark, NotJudged, Severity, Subject, Verdicts};
 use super::rules::{
     deleted_in_use, double_open, duplicate_slot, foreign_holder, identity_conflict, incomplete_detach,
     lost_attach, missing_disk, pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk,
     vm_drift, wrong_vm,
 };
 use super::{scope, tell};
+use crate::classify::{Class, Finding, Mark, NotJudged, Severity, Subject, Verdicts};
 use crate::model::{Vm, VmId, VmState, Volume, VolumeId};
 use crate::sight::{Asked, Flux, Obstacle, Sight, Who};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,6 +1,6 @@
 //! Evidence in the words of a finding: references, claims, holders, names.
 
-use super::finding::{Block, BlockedBy, Claim, Class, Finding, Holder, InUse, Subject, VmRef, VolumeRef};
+use crate::classify::{Block, BlockedBy, Claim, Class, Finding, Holder, InUse, Subject, VmRef, VolumeRef};
 use crate::model::{Bus, Slot, Vm, VmId, Volume};
 use crate::sight::{Held, Sight, Taken};
 use sha2::{Digest, Sha256};

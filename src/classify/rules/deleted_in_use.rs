@@ -1,8 +1,8 @@
 //! A guest holds a volume that the database has deleted.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 
 /// The story.
 pub const STORY: Story = Story {

@@ -1,8 +1,8 @@
 //! One volume is open in two domains, or twice in one.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 
 /// The story.
 pub const STORY: Story = Story {

@@ -1,8 +1,8 @@
 //! Two rows of one VM on one slot, or a claim without a slot.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
 use crate::classify::tell;
+use crate::classify::{Class, Finding, Subject};
 use crate::model::{Vm, Volume};
 use crate::sight::Sight;
 use std::collections::BTreeMap;

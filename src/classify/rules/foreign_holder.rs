@@ -1,8 +1,8 @@
 //! A known, live volume is held by a domain that is no VM of CloudStack's.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 use crate::sight::Who;
 
 /// The story.

@@ -1,8 +1,8 @@
 //! A disk's serial names one volume, its source another.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
 use crate::classify::tell;
+use crate::classify::{Class, Finding, Subject};
 use crate::sight::{Identity, Sight};
 
 /// The story.

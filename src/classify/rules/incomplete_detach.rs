@@ -1,8 +1,8 @@
 //! Detached by the row, by a detach that was meant for just this VM: the unplug never happened.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 
 /// The story.
 pub const STORY: Story = Story {

@@ -1,8 +1,8 @@
 //! Detached by the row, and no detach to blame: the attach was never written, or no history is left.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 
 /// The story.
 pub const STORY: Story = Story {

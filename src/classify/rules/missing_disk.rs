@@ -1,8 +1,8 @@
 //! The row says VM A, A's domain runs without the disk, and nobody else has it.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 use crate::model::VmState;
 use crate::sight::{Obstacle, Whereabouts};
 

@@ -1,8 +1,8 @@
 //! A detach is waiting or running for a VM that does not own the volume.
 
 use super::Story;
-use crate::classify::finding::{Cause, Class, Finding, Moment, Subject};
 use crate::classify::tell;
+use crate::classify::{Cause, Class, Finding, Moment, Subject};
 use crate::model::{Job, JobKind, VolumeId, Work};
 use crate::sight::Sight;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The right VM holds the disk, at a slot that somebody else wants.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 use crate::model::Slot;
 
 /// The story.

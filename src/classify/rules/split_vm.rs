@@ -1,7 +1,7 @@
 //! One VM's domain is on two hosts, and no migration is under way.
 
 use super::Story;
-use crate::classify::finding::Class;
+use crate::classify::Class;
 use crate::model::Vm;
 use crate::sight::Sight;
 

@@ -4,9 +4,9 @@
 //! detach also completes after its attach, so order proves nothing; the clearing work job's VM does.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
 use crate::classify::cause;
-use crate::classify::finding::Class;
 
 /// The story.
 pub const STORY: Story = Story {

@@ -1,8 +1,8 @@
 //! The VM itself is not where or what its row says.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::Answer;
-use crate::classify::finding::Class;
 use crate::model::{Vm, VmState};
 use crate::sight::{Obstacle, Sight, View};
 

@@ -1,8 +1,8 @@
 //! The row says VM A; the one holder is B.
 
 use super::Story;
+use crate::classify::Class;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
 use crate::model::HostId;
 use crate::sight::{Obstacle, View};
 
