@@ -21,10 +21,10 @@ mod golden;
 mod house;
 mod lab_occurrences;
 mod lab_selftest;
-mod occurrences;
 mod properties;
 mod readme;
 mod render;
+mod scanning;
 mod table;
 mod world;
 
