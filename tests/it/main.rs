@@ -18,6 +18,7 @@ mod fleet;
 mod gather_libvirt;
 mod generated;
 mod golden;
+mod healthy;
 mod house;
 mod lab_occurrences;
 mod lab_selftest;
