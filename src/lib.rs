@@ -15,6 +15,8 @@
 //! | [`evidence`] | model | gather, classify, plan, render |
 //! | [`gather`] | model, evidence | classify, plan, render, cli |
 //! | [`sight`], [`classify`], [`plan`] | model, evidence, sight (plan: classify) | I/O, the clock, config, render |
+//! | [`cli`] | classify and render, for their names | the meaning of what was typed |
+//! | [`config`] | gather, for the settings it takes; cli | a secret on the outside |
 //! | [`render`] | the values | anything that does I/O elsewhere |
 //!
 //! `tests/it/house.rs` reads the imports and holds this table. [`run`] is the only one that sees all rooms.
@@ -39,9 +41,13 @@
 //! A volume is never called a disk, nor the reverse.
 
 pub mod classify;
+pub mod cli;
+pub mod config;
 pub mod evidence;
 pub mod exit;
+pub mod gather;
 pub mod model;
 pub mod plan;
 pub mod render;
+pub mod run;
 pub mod sight;

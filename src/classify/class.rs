@@ -1,4 +1,4 @@
-//! The classes of findings, their order and their severity (design, section 4).
+//! The classes, in their order, and how bad each is.
 
 use serde::Serialize;
 use std::fmt;

@@ -20,6 +20,18 @@ pub enum Confidence {
     Proven,
 }
 
+impl Confidence {
+    /// The name in documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unproven => "unproven",
+            Self::Likely => "likely",
+            Self::Proven => "proven",
+        }
+    }
+}
+
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -189,6 +201,18 @@ pub enum Remedy {
     Restart,
 }
 
+impl Remedy {
+    /// The name in documents and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Detach => "detach",
+            Self::Restart => "restart",
+        }
+    }
+}
+
 /// What a remedy does here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -200,6 +224,21 @@ pub enum Action {
     Reslot,
     Detach,
     Restart,
+}
+
+impl Action {
+    /// The name in documents and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adopt => "adopt",
+            Self::Release => "release",
+            Self::Reassign => "reassign",
+            Self::Reslot => "reslot",
+            Self::Detach => "detach",
+            Self::Restart => "restart",
+        }
+    }
 }
 
 /// A remedy as a plan would offer it.

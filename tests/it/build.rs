@@ -236,6 +236,7 @@ fn jobs(spec: &JobSpec) -> Vec<Job> {
         abandoned: spec.abandoned,
         cancelled_blocking: spec.cancelled_blocking,
     };
+    let more = api.clone();
     let own = Job {
         id: JobId(spec.id + 1),
         api: Some(JobId(spec.id)),
@@ -243,9 +244,9 @@ fn jobs(spec: &JobSpec) -> Vec<Job> {
         command: format!("VmWork{word}"),
         vm: spec.vm.map(VmId),
         running: spec.running.or((state == JobState::Pending).then_some(true)),
-        ..api.clone()
+        ..more
     };
-    if spec.api_only { vec![api] } else { vec![api, own] }
+    if spec.api_only { vec![api] } else { vec![own, api] }
 }
 
 /// Every domain, with its host.

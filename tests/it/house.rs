@@ -40,7 +40,7 @@ fn allowed(room: &str) -> Option<&'static [&'static str]> {
         "render" => &["render", "plan", "classify", "sight", "evidence", "model", "exit"],
         "exit" => &["exit"],
         "cli" => &["cli", "classify", "exit", "render"],
-        "config" => &["config", "cli", "classify", "exit"],
+        "config" => &["config", "gather", "cli"],
         "run" | "main" | "lib" => &[
             "run", "cli", "config", "exit", "render", "plan", "classify", "sight", "gather", "evidence",
             "model",

@@ -127,8 +127,11 @@ const fn volumes_max() -> u64 {
     8
 }
 
+/// Offers by volume.
+type Offers = BTreeSet<(u64, Action)>;
+
 /// What may be done, by what it is about: more of it is more courage.
-fn courage(verdicts: &Verdicts) -> (BTreeSet<(u64, Action)>, BTreeSet<(u64, Action)>) {
+fn courage(verdicts: &Verdicts) -> (Offers, Offers) {
     let mut free = BTreeSet::new();
     let mut recommended = BTreeSet::new();
     for finding in &verdicts.findings {
@@ -354,7 +357,7 @@ proptest! {
             .map(|f| (f.id.clone(), serde_json::to_string(f).expect("text"))).collect();
         let mut narrow = world.clone();
         narrow.scope.vms.insert(VmId(vm));
-        let mut on_host = world.clone();
+        let mut on_host = world;
         on_host.scope.hosts.insert(HostId(host));
         for scoped in [narrow, on_host] {
             for finding in &judge(&scoped).findings {
@@ -381,7 +384,7 @@ proptest! {
         spec.volume.push(VolumeSpec { id: 7000, vm: Some(holder), device: Some(slot), ..VolumeSpec::default() });
         let healthy = build(&spec);
         prop_assert!(judge(&healthy).findings.is_empty());
-        let mut stale = healthy.clone();
+        let mut stale = healthy;
         let row = stale.volumes.iter_mut().find(|v| v.id == VolumeId(7000)).expect("a row");
         (row.instance, row.device_id) = (None, None);
         let told = judge(&stale);

@@ -83,10 +83,20 @@ pub fn look(host: &Host) -> Look {
     }
 }
 
+/// Name, type, path, scope, cluster, managed.
+type PoolRow = (
+    &'static str,
+    PoolType,
+    &'static str,
+    &'static str,
+    Option<u64>,
+    bool,
+);
+
 /// One pool of every type that KVM uses; `local1` and `local2` are of one host each.
 pub fn pools() -> Vec<Pool> {
     use PoolType as T;
-    let table: [(&str, T, &str, &str, Option<u64>, bool); 15] = [
+    let table: [PoolRow; 15] = [
         ("rbd", T::Rbd, "/cloudstack", "ZONE", None, false),
         (
             "nfs",
@@ -131,30 +141,25 @@ pub fn pools() -> Vec<Pool> {
         ("managednfs", T::ManagedNfs, "mn", "ZONE", None, true),
         ("clvmng", T::ClvmNg, "/vg_ng", "CLUSTER", Some(1), false),
     ];
-    let row = |(id, (name, kind, path, scope, cluster, managed)): (
-        u64,
-        (&str, T, &str, &str, Option<u64>, bool),
-    )| {
-        Pool {
-            id: PoolId(id),
-            uuid: format!("610e0939-6665-3d4c-9f21-{id:012x}"),
-            name: name.to_owned(),
-            kind,
-            address: Some("10.0.9.1".to_owned()),
-            port: Some(if name == "iscsi" { 3260 } else { 0 }),
-            path: Some(path.to_owned()),
-            scope: Some(PoolScope::from(scope)),
-            zone: Some(ZoneId(1)),
-            cluster: cluster.map(ClusterId),
-            hypervisor: None,
-            managed,
-            removed: None,
-            hosts: match name {
-                "local1" => vec![HostId(1)],
-                "local2" => vec![HostId(2)],
-                _ => Vec::new(),
-            },
-        }
+    let row = |(id, (name, kind, path, scope, cluster, managed)): (u64, PoolRow)| Pool {
+        id: PoolId(id),
+        uuid: format!("610e0939-6665-3d4c-9f21-{id:012x}"),
+        name: name.to_owned(),
+        kind,
+        address: Some("10.0.9.1".to_owned()),
+        port: Some(if name == "iscsi" { 3260 } else { 0 }),
+        path: Some(path.to_owned()),
+        scope: Some(PoolScope::from(scope)),
+        zone: Some(ZoneId(1)),
+        cluster: cluster.map(ClusterId),
+        hypervisor: None,
+        managed,
+        removed: None,
+        hosts: match name {
+            "local1" => vec![HostId(1)],
+            "local2" => vec![HostId(2)],
+            _ => Vec::new(),
+        },
     };
     (1..).zip(table).map(row).collect()
 }

@@ -1,0 +1,161 @@
+//! Jobs: pending ones of all kinds, and the attach and detach jobs that are still on record.
+
+use super::cells::Cells;
+use super::{DbError, Reader};
+use crate::gather::payload;
+use crate::model::{Job, JobId, JobKind, JobState, Reconcile, VmId, VolumeId, Work};
+use std::collections::BTreeSet;
+
+/// Commands of work jobs and API jobs that touch one volume only.
+const OF_A_VOLUME: [&str; 9] = [
+    "MigrateVolume",
+    "ResizeVolume",
+    "TakeVolumeSnapshot",
+    "ExtractVolume",
+    "CheckAndRepairVolume",
+    "DeleteVolume",
+    "DestroyVolume",
+    "CreateSnapshot",
+    "VolumeSnapshot",
+];
+
+/// Life-cycle commands of API jobs on a VM.
+const OF_A_VM: [&str; 12] = [
+    "StartVM",
+    "StopVM",
+    "RebootVM",
+    "DestroyVM",
+    "MigrateVM",
+    "MigrateVirtualMachine",
+    "ScaleVM",
+    "UpgradeVM",
+    "RestoreVM",
+    "VMSnapshot",
+    "RecoverVM",
+    "ExpungeVM",
+];
+
+impl Reader {
+    pub(super) fn jobs(&mut self) -> Result<Vec<Job>, DbError> {
+        let up: Option<BTreeSet<u64>> = if self.schema.has("mshost") {
+            let ids = self.read("mshost", include_str!("../sql/mshosts.sql"), |c| c.number(0))?;
+            Some(ids.into_iter().flatten().collect())
+        } else {
+            None
+        };
+        let found = self.read("async_job", include_str!("../sql/jobs.sql"), |c| {
+            job(c, up.as_ref())
+        })?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    pub(super) fn reconcile(&mut self) -> Result<Vec<Reconcile>, DbError> {
+        if !self.schema.has("reconcile_commands") {
+            return Ok(Vec::new());
+        }
+        self.read("reconcile_commands", include_str!("../sql/reconcile.sql"), |c| {
+            let kind = c.text(0).unwrap_or_default();
+            let id = c.number(1)?;
+            Ok(Reconcile {
+                volume: id.filter(|_| kind.eq_ignore_ascii_case("Volume")).map(VolumeId),
+                vm: id
+                    .filter(|_| kind.eq_ignore_ascii_case("VirtualMachine"))
+                    .map(VmId),
+                command: c.text(2).unwrap_or_default(),
+                created: c.time(3)?,
+            })
+        })
+    }
+}
+
+/// A row of `jobs.sql`; none for what has nothing to do with disks.
+fn job(c: &Cells<'_>, up: Option<&BTreeSet<u64>>) -> Result<Option<Job>, DbError> {
+    let class = c.text(2).unwrap_or_default();
+    let command = class.rsplit('.').next().unwrap_or_default().to_owned();
+    let kind = if c.text(3).as_deref() == Some("VmWork") {
+        JobKind::Work
+    } else {
+        JobKind::Api
+    };
+    let instance = |kind: usize, id: usize, word: &str| -> Result<Option<u64>, DbError> {
+        let is = c.text(kind).is_some_and(|w| w.eq_ignore_ascii_case(word));
+        Ok(c.number(id)?.filter(|_| is))
+    };
+    let work = match kind {
+        JobKind::Work => work_of(&command),
+        JobKind::Api if command.contains("AttachVolume") => Work::Attach,
+        JobKind::Api if command.contains("DetachVolume") => Work::Detach,
+        JobKind::Api if instance(5, 6, "Volume")?.is_some() || instance(5, 6, "Snapshot")?.is_some() => {
+            Work::Volume
+        }
+        JobKind::Api if OF_A_VM.iter().any(|word| command.contains(word)) => Work::Vm,
+        JobKind::Api => return Ok(None),
+    };
+    let payload = c.text(10).map(|text| payload::decode(&text)).unwrap_or_default();
+    let volume = instance(5, 6, "Volume")?
+        .or(instance(8, 9, "Volume")?)
+        .or(payload.volume)
+        .or(c.number(11)?);
+    let vm = c.number(7)?.or(instance(5, 6, "VirtualMachine")?).or(payload.vm);
+    let state = match c.number(4)? {
+        Some(0) => JobState::Pending,
+        Some(1) => JobState::Succeeded,
+        Some(2) => JobState::Failed,
+        _ => JobState::Cancelled,
+    };
+    let pending = state == JobState::Pending;
+    let server = c.number(17)?.or(c.number(18)?);
+    let queued = c.number(15)?.is_some();
+    Ok(Some(Job {
+        id: c.id(0, JobId)?,
+        api: c
+            .text(1)
+            .and_then(|text| text.trim().parse().ok())
+            .filter(|id| *id > 0)
+            .map(JobId),
+        kind,
+        work,
+        command,
+        vm: vm.map(VmId),
+        volume: volume.map(VolumeId),
+        state,
+        created: c.time(12)?,
+        completed: if pending { None } else { c.time(13)? },
+        running: queued.then_some(c.number(16)?.is_some()),
+        abandoned: pending && server.is_some_and(|id| up.is_some_and(|up| !up.contains(&id))),
+        cancelled_blocking: c.flag(14),
+    }))
+}
+
+/// What a `VmWork…` command does; one that is not known may do anything to its VM.
+fn work_of(command: &str) -> Work {
+    match command {
+        "VmWorkAttachVolume" => Work::Attach,
+        "VmWorkDetachVolume" => Work::Detach,
+        _ if OF_A_VOLUME.iter().any(|word| command.contains(word)) => Work::Volume,
+        _ => Work::Vm,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_goes_by_the_command_and_the_unknown_is_the_vms() {
+        for (command, work) in [
+            ("VmWorkAttachVolume", Work::Attach),
+            ("VmWorkDetachVolume", Work::Detach),
+            ("VmWorkMigrateVolume", Work::Volume),
+            ("VmWorkTakeVolumeSnapshot", Work::Volume),
+            ("VmWorkMigrate", Work::Vm),
+            ("VmWorkMigrateWithStorage", Work::Vm),
+            ("VmWorkStorageMigration", Work::Vm),
+            ("VmWorkReconfigure", Work::Vm),
+            ("VmWorkCreateVMSnapshot", Work::Vm),
+            ("VmWorkOfNextYear", Work::Vm),
+        ] {
+            assert_eq!(work_of(command), work, "{command}");
+        }
+    }
+}

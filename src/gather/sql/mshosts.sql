@@ -1,0 +1,3 @@
+SELECT m.msid
+  FROM mshost m
+ WHERE m.state = 'Up' AND m.removed IS NULL

@@ -1,0 +1,5 @@
+SELECT v.version
+  FROM version v
+ WHERE v.step = 'Complete'
+ ORDER BY v.id DESC
+ LIMIT 1

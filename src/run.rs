@@ -1,0 +1,195 @@
+//! The only one that sees all rooms: one function per subcommand.
+
+mod compose;
+mod look;
+
+pub use compose::{Wanted, compose};
+pub use look::{LookError, Orders, look};
+
+use crate::classify::{Verdicts, classify, stories};
+use crate::cli::{self, Cli, Command};
+use crate::config::{Config, Sources};
+use crate::evidence::{self, Evidence};
+use crate::exit::Exit;
+use crate::gather::{self, Reader, ScopeWords};
+use crate::plan;
+use crate::render::{self, Options, Progress, ScanDocument, Terminals, message};
+use crate::sight::Sight;
+use anyhow::Context;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::time::Instant;
+
+/// Runs what was typed, and says how it ended. Errors are told here, once.
+#[must_use]
+pub fn run(cli: &Cli) -> Exit {
+    let terminals = Terminals::look(cli.global.color);
+    let done = match &cli.command {
+        Command::Scan(args) => scan(cli, args, &terminals),
+        Command::Explain(args) => explain(cli, args, &terminals),
+        Command::Completions(args) => completions(args),
+    };
+    done.unwrap_or_else(|error| {
+        // A stderr that is gone leaves nothing to say it with: the exit code still tells.
+        let _ = message::write_error(
+            error.as_ref(),
+            &hints(&error),
+            terminals.stderr_color,
+            &mut std::io::stderr(),
+        );
+        Exit::Trouble
+    })
+}
+
+/// `volrecon scan`.
+fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Exit> {
+    let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
+    let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
+    let evidence = match &args.evidence {
+        Some(file) => evidence::load(file)?,
+        None => live(cli, args, &mut config, terminals)?,
+    };
+    if !cli.global.quiet {
+        for warning in config.warnings.iter().chain(&evidence.warnings) {
+            let _ = message::write_warning(warning, terminals.stderr_color, &mut std::io::stderr());
+        }
+    }
+    if let Some(file) = &args.save {
+        evidence::save(&evidence, file)?;
+    }
+    let sight = Sight::new(&evidence);
+    let verdicts = judge(&sight);
+    let wanted = Wanted {
+        min_severity: args.min_severity,
+        ignore,
+        all: args.all,
+    };
+    let document = compose(&sight, verdicts, &wanted);
+    let exit = exit_of(&document);
+    let options = Options {
+        width: terminals.width,
+        color: terminals.stdout_color,
+        headers: !cli.global.no_headers,
+        quiet: cli.global.quiet,
+        verbose: cli.global.verbose,
+    };
+    let written = render::write_scan(
+        &document,
+        cli.global.output,
+        &options,
+        &mut std::io::stdout().lock(),
+    );
+    render::after_writing(written, exit).context("cannot write the results to stdout")
+}
+
+/// Verdicts with their offers and advice.
+#[must_use]
+pub fn judge(sight: &Sight<'_>) -> Verdicts {
+    let mut verdicts = classify(sight);
+    plan::offer(sight, &mut verdicts);
+    verdicts
+}
+
+/// Findings beat gaps; fresh flux does not spoil 0.
+fn exit_of(document: &ScanDocument) -> Exit {
+    if !document.findings.is_empty() {
+        Exit::Findings
+    } else if document.complete {
+        Exit::Consistent
+    } else {
+        Exit::NotAllSeen
+    }
+}
+
+fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
+    let until = cli
+        .global
+        .timeout
+        .and_then(|timeout| Instant::now().checked_add(timeout));
+    let progress = Progress::start(terminals.progress && !cli.global.quiet);
+    progress.phase("reading the database");
+    let mut reader = Reader::open(&config.database()?)?;
+    let words = ScopeWords {
+        hosts: args.scope.host.clone(),
+        vms: args.scope.vm.clone(),
+        volumes: args.scope.volume.clone(),
+        clusters: args.scope.cluster.clone(),
+        zones: args.scope.zone.clone(),
+    };
+    let scope = reader.resolve(&words)?;
+    let libvirt = config.libvirt()?;
+    let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
+    let mut orders = Orders {
+        libvirt: &libvirt,
+        scope,
+        stuck_after: args.stuck_after,
+        until,
+        progress: &mut tell,
+    };
+    let first = look(&mut reader, &mut orders)?;
+    let Some(settle) = args.settle else {
+        progress.finish();
+        return Ok(first);
+    };
+    // Only suspects are worth a second look.
+    if classify(&Sight::new(&first)).findings.is_empty() {
+        progress.finish();
+        return Ok(first);
+    }
+    progress.phase("letting suspects settle");
+    let left = until.map_or(settle, |end| {
+        settle.min(end.saturating_duration_since(Instant::now()))
+    });
+    std::thread::sleep(left);
+    let mut second = look(&mut reader, &mut orders)?;
+    second.earlier = Some(Box::new(first));
+    progress.finish();
+    Ok(second)
+}
+
+/// `volrecon explain --class`.
+fn explain(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyhow::Result<Exit> {
+    let options = Options {
+        width: terminals.width,
+        color: terminals.stdout_color,
+        headers: !cli.global.no_headers,
+        ..Options::default()
+    };
+    let mut out = std::io::stdout().lock();
+    let stories = stories();
+    let story = stories
+        .iter()
+        .find(|story| story.class == args.class)
+        .context("the class has no story")?;
+    let written = render::story_text(story, &options, &mut out).and_then(|()| out.flush());
+    render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
+}
+
+/// `volrecon completions`.
+fn completions(args: &cli::Completions) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut cli::command(), "volrecon", &mut script);
+    let written = std::io::stdout().write_all(&script);
+    render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
+}
+
+/// What the operator can do, from the errors that know it.
+fn hints(error: &anyhow::Error) -> Vec<String> {
+    let mut out = Vec::new();
+    for cause in error.chain() {
+        if let Some(error) = cause.downcast_ref::<crate::config::ConfigError>() {
+            out.extend(error.hints());
+        }
+        if let Some(error) = cause.downcast_ref::<gather::DbError>() {
+            out.extend(error.hint());
+        }
+        if let Some(error) = cause.downcast_ref::<gather::ScopeError>() {
+            out.extend(error.hint());
+        }
+        if let Some(LookError::Database(error)) = cause.downcast_ref::<LookError>() {
+            out.extend(error.hint());
+        }
+    }
+    out.dedup();
+    out
+}
