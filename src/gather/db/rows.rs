@@ -70,15 +70,14 @@ fn volumes_in(scope: &Scope, schema: &Schema) -> String {
 }
 
 impl Reader {
-    /// Reads the rows in one transaction. The number of statements does not depend on the number of VMs.
+    /// Reads the rows in one transaction, which stays open: rows that the hosts lead to are read as of the same moment,
+    /// before the hosts (`seen`). The number of statements does not depend on the number of VMs.
     ///
     /// # Errors
     /// When a statement fails, or a row cannot be read.
     pub fn rows(&mut self, scope: &Scope) -> Result<Rows, DbError> {
         self.begin()?;
-        let rows = self.rows_now(scope)?;
-        self.end()?;
-        Ok(rows)
+        self.rows_now(scope)
     }
 
     pub(super) fn rows_now(&mut self, scope: &Scope) -> Result<Rows, DbError> {
