@@ -14,8 +14,13 @@ mod cli;
 mod config;
 mod documents;
 mod domain_xml;
+mod gather_db;
 mod gather_libvirt;
 mod generated;
 mod golden;
+#[path = "../lab/mod.rs"]
+mod lab;
+mod process;
 mod render;
+mod stage;
 mod world;
