@@ -111,6 +111,7 @@ pub struct Stage {
     dir: tempfile::TempDir,
     uris: Vec<(String, String)>,
     more: String,
+    database: Option<String>,
 }
 
 impl Stage {
@@ -127,6 +128,7 @@ impl Stage {
             dir,
             uris,
             more: String::new(),
+            database: None,
         }
     }
 
@@ -201,6 +203,11 @@ impl Stage {
         self.more.push('\n');
     }
 
+    /// Another account: its URL, without a password.
+    pub fn set_database(&mut self, url: &str) {
+        self.database = Some(url.to_owned());
+    }
+
     pub fn path(&self, part: &str) -> PathBuf {
         self.dir.path().join(part)
     }
@@ -209,7 +216,14 @@ impl Stage {
     pub fn config(&self) -> PathBuf {
         let file = self.path("config.toml");
         testhost::config(&file, self.db(), &self.uris).unwrap();
-        let text = std::fs::read_to_string(&file).unwrap();
+        let mut text = std::fs::read_to_string(&file).unwrap();
+        if let Some(url) = &self.database {
+            let ours = format!("url = {:?}", self.db().url());
+            let secret = format!("password_file = {:?}", self.db().password_file);
+            text = text
+                .replace(&ours, &format!("url = {url:?}"))
+                .replace(&secret, "");
+        }
         std::fs::write(&file, text + "\n" + &self.more).unwrap();
         file
     }

@@ -4,7 +4,9 @@
 //! a schema each.
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -86,7 +88,8 @@ impl Maria {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        fs::write(maria.dir.join("reader.pass"), PASSWORD)?;
+        let mut secret = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(maria.dir.join("reader.pass"))?;
+        secret.write_all(PASSWORD.as_bytes())?;
         Ok(maria)
     }
 

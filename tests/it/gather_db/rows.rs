@@ -29,9 +29,7 @@ fn full(shape: Shape) -> Cloud {
     cloud
         .add(Row::host(5, "esx").set("hypervisor_type", "VMware"))
         .unwrap();
-    cloud
-        .add(Row::cluster(2, "gone").set("removed", BORN))
-        .unwrap();
+    cloud.add(Row::cluster(2, "gone").set("removed", BORN)).unwrap();
     cloud.add(Row::zone(2, "gone").set("removed", BORN)).unwrap();
     cloud
         .add(Row::pool(1, "RBD", "cloudstack").set("host_address", "10.0.0.1,10.0.0.2"))
@@ -138,7 +136,12 @@ fn vm() -> Vm {
 fn rows_are_what_was_inserted() {
     let mut cloud = full(Shape::V4_22);
     cloud
-        .add(Row::detail("vm_instance_details", 41, "dataDiskController", "scsi"))
+        .add(Row::detail(
+            "vm_instance_details",
+            41,
+            "dataDiskController",
+            "scsi",
+        ))
         .unwrap();
     let mut reader = reader(&cloud.db);
     assert_eq!(reader.cloudstack(), Some("4.22.1.0"));
@@ -257,13 +260,28 @@ fn an_unknown_release_warns_and_is_read() {
 #[test]
 fn every_column_that_may_be_null_is_none() {
     let mut cloud = Cloud::new(&schema(Shape::V4_22), 1).unwrap();
-    let vm = Row::vm(1, "x", 1).null("uuid").null("host_id").null("last_host_id");
+    let vm = Row::vm(1, "x", 1)
+        .null("uuid")
+        .null("host_id")
+        .null("last_host_id");
     let vm = vm.null("power_host").null("hypervisor_type").null("pod_id");
     cloud.add(vm).unwrap();
     let mut volume = Row::volume(1, "x", 1);
     for column in [
-        "pool_id", "last_pool_id", "instance_id", "device_id", "name", "uuid", "path", "iscsi_name",
-        "attached", "updated", "removed", "state", "passphrase_id", "last_id",
+        "pool_id",
+        "last_pool_id",
+        "instance_id",
+        "device_id",
+        "name",
+        "uuid",
+        "path",
+        "iscsi_name",
+        "attached",
+        "updated",
+        "removed",
+        "state",
+        "passphrase_id",
+        "last_id",
     ] {
         volume = volume.null(column);
     }
@@ -324,11 +342,17 @@ fn zero_dates_are_none_and_types_may_differ() {
         )
         .unwrap();
     cloud
-        .exec("ALTER TABLE volumes MODIFY device_id INT, MODIFY size VARCHAR(32)", ())
+        .exec(
+            "ALTER TABLE volumes MODIFY device_id INT, MODIFY size VARCHAR(32)",
+            (),
+        )
         .unwrap();
     let rows = everything(&mut reader(&cloud.db));
     assert_eq!(rows.volumes[0].attached, None);
-    assert_eq!((rows.volumes[0].device_id, rows.volumes[0].size), (Some(2), 1 << 42));
+    assert_eq!(
+        (rows.volumes[0].device_id, rows.volumes[0].size),
+        (Some(2), 1 << 42)
+    );
     let managed: Vec<bool> = rows.pools.iter().map(|p| p.managed).collect();
     assert_eq!(managed, [false, true]);
     cloud
@@ -389,7 +413,14 @@ fn extraconfig_is_read_plain_and_url_encoded() {
         .collect();
     assert_eq!(
         told,
-        [(1, false), (1, false), (0, true), (0, false), (0, true), (0, false)]
+        [
+            (1, false),
+            (1, false),
+            (0, true),
+            (0, false),
+            (0, true),
+            (0, false)
+        ]
     );
     let extra = ExtraDisk {
         source: Some("/srv/my disk.img".to_owned()),
