@@ -1,0 +1,1 @@
+//! The real binary, on a real MariaDB and libvirt's test driver.
