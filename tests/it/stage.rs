@@ -7,6 +7,7 @@ use crate::lab::replay::Play;
 use crate::lab::rows::{Cloud, Row, uuid};
 use crate::lab::testhost::{self, Paper};
 use crate::lab::{self, world::Hands};
+use mysql::prelude::Queryable;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -177,6 +178,12 @@ impl Stage {
 
     pub fn cloud(&mut self) -> &mut Cloud {
         &mut self.play.cloud
+    }
+
+    /// Takes a table away.
+    pub fn cloud_drop(&self, table: &str) {
+        let sql = format!("DROP TABLE `{table}`");
+        self.db().root().unwrap().query_drop(sql).unwrap();
     }
 
     pub fn db(&self) -> &Db {
