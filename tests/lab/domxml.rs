@@ -31,7 +31,13 @@ pub struct Disk {
 pub enum Source {
     File(String),
     Block(String),
-    Network { protocol: String, name: String, hosts: Vec<String>, port: u32, auth: Option<(String, String)> },
+    Network {
+        protocol: String,
+        name: String,
+        hosts: Vec<String>,
+        port: u32,
+        auth: Option<(String, String)>,
+    },
 }
 
 impl Source {
@@ -39,7 +45,11 @@ impl Source {
     pub fn of(pool: &Pool, path: &str, iscsi_name: Option<&str>) -> Self {
         let inner = pool.path.trim_start_matches('/');
         let field = |name: &str| {
-            path.split(';').find_map(|part| part.trim().strip_prefix(name)).unwrap_or_default().trim_start_matches('=').to_owned()
+            path.split(';')
+                .find_map(|part| part.trim().strip_prefix(name))
+                .unwrap_or_default()
+                .trim_start_matches('=')
+                .to_owned()
         };
         match pool.kind.as_str() {
             "RBD" | "Gluster" => Self::Network {
@@ -47,21 +57,35 @@ impl Source {
                 name: format!("{inner}/{path}"),
                 hosts: pool.host_address.split(',').map(str::to_owned).collect(),
                 port: pool.port,
-                auth: pool.user_info.as_deref().and_then(|u| Some((u.split_once(':')?.0.to_owned(), pool.uuid.clone()))),
+                auth: pool
+                    .user_info
+                    .as_deref()
+                    .and_then(|u| Some((u.split_once(':')?.0.to_owned(), pool.uuid.clone()))),
             },
             "NetworkFilesystem" => Self::File(format!("/mnt/{}/{path}", pool.uuid)),
             "ManagedNFS" => Self::File(format!("/mnt{path}/{path}")),
             "CLVM" | "CLVM_NG" => Self::Block(format!("/dev/{inner}/{path}")),
-            "PowerFlex" => {
-                Self::Block(format!("/dev/disk/by-id/emc-vol-218ce1797566a00f-{}", path.split(':').next().unwrap_or(path)))
-            }
+            "PowerFlex" => Self::Block(format!(
+                "/dev/disk/by-id/emc-vol-218ce1797566a00f-{}",
+                path.split(':').next().unwrap_or(path)
+            )),
             "StorPool" => Self::Block(path.to_owned()),
             "Linstor" => Self::Block(format!("/dev/drbd/by-res/cs-{path}/0")),
             "FiberChannel" => Self::Block(format!("/dev/mapper/3{}", field("address"))),
-            "NVMeTCP" => Self::Block(format!("/dev/disk/by-id/nvme-eui.{}", field("address").to_lowercase())),
+            "NVMeTCP" => Self::Block(format!(
+                "/dev/disk/by-id/nvme-eui.{}",
+                field("address").to_lowercase()
+            )),
             "Iscsi" => {
-                let (iqn, lun) = iscsi_name.unwrap_or(path).trim_start_matches('/').rsplit_once('/').unwrap_or((path, "0"));
-                Self::Block(format!("/dev/disk/by-path/ip-{}:{}-iscsi-{iqn}-lun-{lun}", pool.host_address, pool.port))
+                let (iqn, lun) = iscsi_name
+                    .unwrap_or(path)
+                    .trim_start_matches('/')
+                    .rsplit_once('/')
+                    .unwrap_or((path, "0"));
+                Self::Block(format!(
+                    "/dev/disk/by-path/ip-{}:{}-iscsi-{iqn}-lun-{lun}",
+                    pool.host_address, pool.port
+                ))
             }
             _ => Self::File(format!("{}/{path}", pool.path)),
         }
@@ -93,16 +117,41 @@ impl Disk {
         let (kind, source) = match &self.source {
             Source::File(path) => ("file", format!("<source file='{}'/>", escape(path))),
             Source::Block(path) => ("block", format!("<source dev='{}'/>", escape(path))),
-            Source::Network { protocol, name, hosts, port, auth } => {
-                let port = if *port > 0 { format!(" port='{port}'") } else { String::new() };
-                let hosts: String = hosts.iter().map(|h| format!("<host name='{}'{port}/>", escape(h))).collect();
+            Source::Network {
+                protocol,
+                name,
+                hosts,
+                port,
+                auth,
+            } => {
+                let port = if *port > 0 {
+                    format!(" port='{port}'")
+                } else {
+                    String::new()
+                };
+                let hosts: String = hosts
+                    .iter()
+                    .map(|h| format!("<host name='{}'{port}/>", escape(h)))
+                    .collect();
                 let auth = auth.as_ref().map_or_else(String::new, |(user, uuid)| {
-                    format!("<auth username='{}'><secret type='ceph' uuid='{uuid}'/></auth>", escape(user))
+                    format!(
+                        "<auth username='{}'><secret type='ceph' uuid='{uuid}'/></auth>",
+                        escape(user)
+                    )
                 });
-                ("network", format!("{auth}<source protocol='{protocol}' name='{}'>{hosts}</source>", escape(name)))
+                (
+                    "network",
+                    format!(
+                        "{auth}<source protocol='{protocol}' name='{}'>{hosts}</source>",
+                        escape(name)
+                    ),
+                )
             }
         };
-        let serial = self.serial.as_ref().map_or_else(String::new, |s| format!("<serial>{}</serial>", escape(s)));
+        let serial = self
+            .serial
+            .as_ref()
+            .map_or_else(String::new, |s| format!("<serial>{}</serial>", escape(s)));
         format!(
             "<disk type='{kind}' device='disk'><driver name='qemu' type='{}' cache='none'/>{source}<target dev='{}' bus='{}'/>{serial}{}</disk>",
             self.format, self.target, self.bus, self.extra
@@ -151,7 +200,12 @@ pub struct Domain {
 
 impl Domain {
     pub fn new(name: &str, uuid: &str) -> Self {
-        Self { name: name.to_owned(), uuid: uuid.to_owned(), disks: Vec::new(), devices: String::new() }
+        Self {
+            name: name.to_owned(),
+            uuid: uuid.to_owned(),
+            disks: Vec::new(),
+            devices: String::new(),
+        }
     }
 
     #[must_use]
@@ -160,10 +214,10 @@ impl Domain {
         self
     }
 
-    /// For libvirt's test driver.
+    /// For libvirt's test driver; transient, as CloudStack's domains are.
     pub fn test_xml(&self) -> String {
         format!(
-            "<domain type='test'><name>{}</name><uuid>{}</uuid><memory unit='MiB'>96</memory><vcpu>1</vcpu>\
+            "<domain type='test' xmlns:test='http://libvirt.org/schemas/domain/test/1.0'><test:transient/><name>{}</name><uuid>{}</uuid><memory unit='MiB'>96</memory><vcpu>1</vcpu>\
              <os><type>hvm</type></os><devices>{}{}</devices></domain>",
             escape(&self.name),
             self.uuid,
@@ -174,5 +228,9 @@ impl Domain {
 }
 
 pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&apos;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('\'', "&apos;")
+        .replace('"', "&quot;")
 }

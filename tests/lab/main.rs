@@ -4,11 +4,14 @@
 #[path = "mod.rs"]
 mod lab;
 
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail, ensure};
 use lab::occurrences::{self, Telling};
+use lab::real::{Real, Storage};
+use lab::shared::Lab;
 use lab::testhost::{self, Paper};
 use lab::when::Shift;
 use lab::{Shape, session};
@@ -34,34 +37,58 @@ fn main() -> ExitCode {
 }
 
 fn binary(args: &[String]) -> PathBuf {
-    let given = args.iter().position(|a| a == "--volrecon").and_then(|at| args.get(at + 1));
+    let given = args
+        .iter()
+        .position(|a| a == "--volrecon")
+        .and_then(|at| args.get(at + 1));
     given.map_or_else(|| PathBuf::from("target/debug/volrecon"), PathBuf::from)
 }
 
 /// The state of occurrence 2, and two scans of it.
 fn demo(volrecon: &Path) -> Result<()> {
-    ensure!(volrecon.exists(), "{} is not there: cargo build", volrecon.display());
+    ensure!(
+        volrecon.exists(),
+        "{} is not there: cargo build",
+        volrecon.display()
+    );
     say("Starting a small cloud of its own: a private MariaDB and three hosts on libvirt's test driver.");
     let session = session::Session::current()?;
     let maria = lab::maria::Maria::start(session)?;
     let db = maria.schema("cloud", Shape::V4_22)?;
     let paper = Paper::new(&session.path("hosts"), &["kvm1", "kvm2", "kvm3"])?;
-    say("Playing what happened on 2026-09-08, as apache/cloudstack #14214 tells it, moved to the last half hour:");
+    say(
+        "Playing what happened on 2026-09-08, as apache/cloudstack #14214 tells it, moved to the last half hour:",
+    );
     // The job tables hold a day: the last step is told as three minutes ago.
     let shift = Shift::to_now("2026-09-08 14:46:07", 180)?;
-    let mut story = occurrences::second(&db, &paper, Telling { shift, ..Telling::AS_SHIPPED })?;
+    let mut story = occurrences::second(
+        &db,
+        &paper,
+        Telling {
+            shift,
+            ..Telling::AS_SHIPPED
+        },
+    )?;
     tell(&mut story)?;
     let config = session.path("volrecon.toml");
     testhost::config(&config, &db, &paper.uris())?;
     let config = config.display().to_string();
     scan(volrecon, &["scan", "--config", &config])?;
     scan(volrecon, &["scan", "--host", "kvm2", "--config", &config])?;
-    say("The disk is in worker7 still, and the database gives its slot away again and again: that is the finding.");
+    say(
+        "The disk is in worker7 still, and the database gives its slot away again and again: that is the finding.",
+    );
     say("Nothing is left running. Next:");
     println!("  volrecon explain --class straggler-detach   what that class means, and what to do");
-    println!("  make lab                                    the same with real libvirt, QEMU guests and Ceph, kept up to try things on");
-    println!("  make test                                   everything that is tested, the four occurrences among it");
-    println!("  README.md                                   point it at a cloud of yours: reading cannot change anything");
+    println!(
+        "  make lab                                    the same with real libvirt, QEMU guests and Ceph, kept up to try things on"
+    );
+    println!(
+        "  make test                                   everything that is tested, the four occurrences among it"
+    );
+    println!(
+        "  README.md                                   point it at a cloud of yours: reading cannot change anything"
+    );
     Ok(())
 }
 
@@ -73,7 +100,11 @@ fn tell(story: &mut occurrences::Story<'_>) -> Result<()> {
     let jobs: Vec<(u64, String, String, String, String, String, String)> = story.play.cloud.all(sql, ())?;
     println!();
     for (id, asked, ended, verb, vm, volume, end) in jobs {
-        let mark = if id == 210_235 { "  <- late, and it cleared worker7's row" } else { "" };
+        let mark = if id == 210_235 {
+            "  <- late, and it cleared worker7's row"
+        } else {
+            ""
+        };
         println!("  {asked} -> {ended}  job-{id}  {verb} {vm}: {volume}  {end}{mark}");
     }
     Ok(())
@@ -81,7 +112,10 @@ fn tell(story: &mut occurrences::Story<'_>) -> Result<()> {
 
 fn scan(volrecon: &Path, args: &[&str]) -> Result<()> {
     println!("\n$ volrecon {}\n", args.join(" "));
-    let status = Command::new(volrecon).args(args).status().with_context(|| format!("running {}", volrecon.display()))?;
+    let status = Command::new(volrecon)
+        .args(args)
+        .status()
+        .with_context(|| format!("running {}", volrecon.display()))?;
     match status.code() {
         Some(1) => Ok(()),
         other => bail!("the scan should have left with 1 (findings), and left with {other:?}"),
@@ -92,9 +126,72 @@ fn say(text: &str) {
     println!("\n{text}");
 }
 
+/// A lab that stays: real hosts, Ceph, a database in the state of occurrence 2.
 fn up(ceph: bool) -> Result<()> {
-    let _ = ceph;
-    bail!("not yet")
+    let dir = session::Session::kept_dir();
+    ensure!(
+        !dir.exists(),
+        "a lab is up in {} already: make lab-down",
+        dir.display()
+    );
+    let made = (|| -> Result<()> {
+        let session = session::Session::keep()?;
+        let maria = lab::maria::Maria::start(session)?;
+        let lab = Lab::start(session, ceph)?;
+        let db = maria.schema("cloud", Shape::V4_22)?;
+        let shift = Shift::to_now("2026-09-08 14:46:07", 180)?;
+        // Never dropped: its guests stay.
+        let real = ManuallyDrop::new(Real::new(
+            &lab,
+            if ceph {
+                Storage::Rbd
+            } else {
+                Storage::SharedMountPoint
+            },
+        ));
+        let story = occurrences::second(
+            &db,
+            &*real,
+            Telling {
+                shift,
+                ..Telling::AS_SHIPPED
+            },
+        )?;
+        let config = session.path("volrecon.toml");
+        testhost::config(&config, &db, &lab.hosts.uris())?;
+        say("The lab is up, in the state of occurrence 2 of apache/cloudstack #14214:");
+        for refused in story.refusals.iter().take(1) {
+            println!("  worker7 (i-2-207-VM on kvm2): {refused}");
+        }
+        println!("\nexport VOLRECON_LAB={}", session.dir.display());
+        println!("export VOLRECON_CONFIG={}", config.display());
+        println!(
+            "export MYSQL={}   # mariadb -u root -S $MYSQL cloud",
+            maria.socket.display()
+        );
+        for host in &lab.hosts.all {
+            println!(
+                "export {}='{}'   # or ip netns exec {} virsh -c {}",
+                host.name.to_uppercase(),
+                host.uri(),
+                lab.hosts.netns,
+                host.uri_tcp()
+            );
+        }
+        if let Some(ceph) = &lab.ceph {
+            println!(
+                "export CEPH_CONF={}   # ip netns exec {} rbd ls cloudstack",
+                ceph.conf().display(),
+                lab.hosts.netns
+            );
+        }
+        println!("\nvolrecon scan --config $VOLRECON_CONFIG\nmake lab-down");
+        Ok(())
+    })();
+    if made.is_err() && dir.exists() {
+        drop(session::down(&dir));
+    }
+    made
 }
 
 fn down() -> Result<()> {

@@ -4,9 +4,8 @@
 //! a schema each.
 
 use std::fs;
-use std::io::Write;
 use std::net::TcpListener;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -20,7 +19,7 @@ use super::session::Session;
 
 const DDL: &str = include_str!("schema.sql");
 const DDL_4_15: &str = include_str!("shape_4_15.sql");
-/// The account that a scan is to use.
+/// The account that a scan is to use on the schema `cloud`; another schema has one of its own, `ro_NAME`.
 pub const READER: &str = "volrecon_ro";
 pub const PASSWORD: &str = "only-looks";
 
@@ -44,6 +43,8 @@ pub struct Maria {
 #[derive(Debug, Clone)]
 pub struct Db {
     pub name: String,
+    /// The account that may read this schema and nothing else.
+    pub reader: String,
     pub port: u16,
     pub socket: PathBuf,
     pub password_file: PathBuf,
@@ -55,7 +56,13 @@ impl Maria {
         let (data, socket) = (dir.join("data"), dir.join("s.sock"));
         let log = fs::File::create(dir.join("log"))?;
         let made = Command::new("mariadb-install-db")
-            .args(["--no-defaults", "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"])
+            .args([
+                "--no-defaults",
+                "--user=root",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                "--skip-name-resolve",
+            ])
             .arg(format!("--datadir={}", data.display()))
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -67,12 +74,24 @@ impl Maria {
         }
         let port = free_port()?;
         let mut child = Command::new("mariadbd")
-            .args(["--no-defaults", "--user=root", "--bind-address=127.0.0.1", "--skip-name-resolve"])
-            .args(["--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=128M", "--default-time-zone=+00:00"])
+            .args([
+                "--no-defaults",
+                "--user=root",
+                "--bind-address=127.0.0.1",
+                "--skip-name-resolve",
+            ])
+            .args([
+                "--innodb-flush-log-at-trx-commit=0",
+                "--innodb-buffer-pool-size=128M",
+                "--default-time-zone=+00:00",
+            ])
             .arg(format!("--datadir={}", data.display()))
             .arg(format!("--socket={}", socket.display()))
             .arg(format!("--pid-file={}", dir.join("pid").display()))
-            .arg(format!("--general-log-file={}", dir.join("general.log").display()))
+            .arg(format!(
+                "--general-log-file={}",
+                dir.join("general.log").display()
+            ))
             .arg(format!("--port={port}"))
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -80,16 +99,25 @@ impl Maria {
             .spawn()
             .context("starting mariadbd")?;
         session.track_pid("mariadbd", child.id())?;
-        let maria = Self { dir, port, socket, pid: child.id() };
+        let maria = Self {
+            dir,
+            port,
+            socket,
+            pid: child.id(),
+        };
         let until = Instant::now() + Duration::from_secs(30);
         while maria.root("").is_err() {
             if child.try_wait()?.is_some() || Instant::now() > until {
-                bail!("mariadbd does not come up: {}", fs::read_to_string(maria.dir.join("log"))?);
+                bail!(
+                    "mariadbd does not come up: {}",
+                    fs::read_to_string(maria.dir.join("log"))?
+                );
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        let mut secret = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(maria.dir.join("reader.pass"))?;
-        secret.write_all(PASSWORD.as_bytes())?;
+        let secret = maria.dir.join("reader.pass");
+        fs::write(&secret, PASSWORD)?;
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))?;
         Ok(maria)
     }
 
@@ -107,20 +135,41 @@ impl Maria {
         conn.query_drop(format!("DROP DATABASE IF EXISTS `{name}`"))?;
         conn.query_drop(format!("CREATE DATABASE `{name}` CHARACTER SET utf8mb3"))?;
         conn.query_drop(format!("USE `{name}`"))?;
-        let ddl = if shape == Shape::V4_15 { vec![DDL, DDL_4_15] } else { vec![DDL] };
+        let ddl = if shape == Shape::V4_15 {
+            vec![DDL, DDL_4_15]
+        } else {
+            vec![DDL]
+        };
         for statement in ddl.iter().flat_map(|file| file.split(";\n")) {
-            let bare: Vec<&str> = statement.lines().filter(|l| !l.starts_with("--") && !l.is_empty()).collect();
+            let bare: Vec<&str> = statement
+                .lines()
+                .filter(|l| !l.starts_with("--") && !l.is_empty())
+                .collect();
             if !bare.is_empty() {
-                conn.query_drop(bare.join("\n")).with_context(|| format!("schema: {}", bare.join(" ")))?;
+                conn.query_drop(bare.join("\n"))
+                    .with_context(|| format!("schema: {}", bare.join(" ")))?;
             }
         }
         // A database name in a GRANT is a pattern: `_` would match any letter.
         let pattern = name.replace('_', "\\_");
+        let reader = if name == "cloud" {
+            READER.to_owned()
+        } else {
+            format!("ro_{name}")
+        };
         for host in ["127.0.0.1", "localhost"] {
-            conn.query_drop(format!("CREATE USER IF NOT EXISTS '{READER}'@'{host}' IDENTIFIED BY '{PASSWORD}'"))?;
-            conn.query_drop(format!("GRANT SELECT ON `{pattern}`.* TO '{READER}'@'{host}'"))?;
+            conn.query_drop(format!(
+                "CREATE USER IF NOT EXISTS '{reader}'@'{host}' IDENTIFIED BY '{PASSWORD}'"
+            ))?;
+            conn.query_drop(format!("GRANT SELECT ON `{pattern}`.* TO '{reader}'@'{host}'"))?;
         }
-        Ok(Db { name: name.to_owned(), port: self.port, socket: self.socket.clone(), password_file: self.dir.join("reader.pass") })
+        Ok(Db {
+            name: name.to_owned(),
+            reader,
+            port: self.port,
+            socket: self.socket.clone(),
+            password_file: self.dir.join("reader.pass"),
+        })
     }
 
     /// Runs something while the server writes down every statement, and gives what it wrote (time, connection, kind, statement).
@@ -146,13 +195,13 @@ impl Db {
 
     /// The URL for a scan, over TCP, without its password.
     pub fn url(&self) -> String {
-        format!("mysql://{READER}@127.0.0.1:{}/{}", self.port, self.name)
+        format!("mysql://{}@127.0.0.1:{}/{}", self.reader, self.port, self.name)
     }
 
     /// The URL for a scan, over the socket, without its password.
     pub fn url_socket(&self) -> String {
         let socket = self.socket.display().to_string().replace('/', "%2F");
-        format!("mysql://{READER}@localhost/{}?socket={socket}", self.name)
+        format!("mysql://{}@localhost/{}?socket={socket}", self.reader, self.name)
     }
 
     /// Drops the schema.

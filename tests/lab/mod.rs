@@ -2,20 +2,27 @@
 //!
 //! It exists so that the tests run against real parts. It must never touch anything that it did not start: every process is ended by a
 //! pid file of its own lab, every namespace has the lab's id in its name, every file lies in the lab's directory.
-#![allow(dead_code, reason = "each of the binaries that include the lab uses a part of it")]
+#![allow(
+    dead_code,
+    reason = "each of the binaries that include the lab uses a part of it"
+)]
 #![allow(missing_docs, reason = "test code; each module says at its top what it is")]
 
-// ceph
+pub mod ceph;
+pub mod cmd;
 pub mod domxml;
-// guest
-// hosts
+pub mod guest;
+pub mod hosts;
+pub mod ledger;
 pub mod maria;
 pub mod occurrences;
 pub mod payload;
+pub mod real;
 pub mod replay;
 pub mod rows;
 pub mod session;
 pub mod shared;
+pub mod staging;
 pub mod testhost;
 pub mod when;
 pub mod world;
@@ -24,4 +31,4 @@ pub use maria::{Db, Shape};
 #[allow(unused_imports, reason = "short names for tests")]
 pub use rows::{Cloud, Row};
 #[allow(unused_imports, reason = "short names for tests")]
-pub use shared::{base, turn};
+pub use shared::{base, shared, turn};

@@ -5,10 +5,10 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::domxml::{Disk, Domain, Source};
 use super::maria::Db;
 use super::replay::{Completion, End, Play};
-use super::rows::{Cloud, Row, uuid};
+use super::rows::uuid;
+use super::staging::{data, guest, instance, plug, stage};
 use super::when::{self, Shift};
 use super::world::Hands;
 
@@ -58,8 +58,14 @@ pub struct Telling {
 }
 
 impl Telling {
-    pub const AS_SHIPPED: Self = Self { completion: Completion::AsShipped, shift: Shift::NONE };
-    pub const COMPARED: Self = Self { completion: Completion::CompareAndSwap, shift: Shift::NONE };
+    pub const AS_SHIPPED: Self = Self {
+        completion: Completion::AsShipped,
+        shift: Shift::NONE,
+    };
+    pub const COMPARED: Self = Self {
+        completion: Completion::CompareAndSwap,
+        shift: Shift::NONE,
+    };
 }
 
 /// Occurrence 1: 2026-08-27/28, `worker7`; job-148750 clears what job-148738 attached.
@@ -74,9 +80,27 @@ pub fn first<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'h
     let moved = play.ask_attach("2026-08-27 23:55:10", (148_738, 148_739), volume, vm, None)?;
     done(&play.run("2026-08-27 23:55:11", "2026-08-27 23:55:18", &moved)?)?;
     done(&play.run("2026-08-27 23:58:50", "2026-08-27 23:58:54", &late)?)?;
-    let mut story = Story { play, expected: None, volume, vm, refusals: Vec::new() };
-    story.attach_spare(&[(148_762, "2026-08-28 00:00:31", 10_390), (148_768, "2026-08-28 00:01:32", 10_390)])?;
-    story.expect("straggler-detach", Holder { instance: instance(vm), host: "kvm2", target: "vdc", device: 2 }, Some(148_750))
+    let mut story = Story {
+        play,
+        expected: None,
+        volume,
+        vm,
+        refusals: Vec::new(),
+    };
+    story.attach_spare(&[
+        (148_762, "2026-08-28 00:00:31", 10_390),
+        (148_768, "2026-08-28 00:01:32", 10_390),
+    ])?;
+    story.expect(
+        "straggler-detach",
+        Holder {
+            instance: instance(vm),
+            host: "kvm2",
+            target: "vdc",
+            device: 2,
+        },
+        Some(148_750),
+    )
 }
 
 /// Occurrence 2: 2026-09-08, from `worker1` to `worker7`; job-210235 clears what job-210247 attached.
@@ -104,7 +128,13 @@ pub fn second<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'
     let moved = play.ask_attach("2026-09-08 14:40:10", (210_247, 210_248), volume, vm, None)?;
     done(&play.run("2026-09-08 14:40:10", "2026-09-08 14:40:19", &moved)?)?;
     done(&play.run("2026-09-08 14:40:21", "2026-09-08 14:42:40", &queue[3])?)?;
-    let mut story = Story { play, expected: None, volume, vm, refusals: Vec::new() };
+    let mut story = Story {
+        play,
+        expected: None,
+        volume,
+        vm,
+        refusals: Vec::new(),
+    };
     story.attach_spare(&[
         (210_253, "2026-09-08 14:43:04", 20_790),
         (210_259, "2026-09-08 14:44:05", 20_791),
@@ -112,7 +142,16 @@ pub fn second<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'
         (210_268, "2026-09-08 14:45:06", 20_791),
         (210_277, "2026-09-08 14:46:07", 20_790),
     ])?;
-    story.expect("straggler-detach", Holder { instance: instance(vm), host: "kvm2", target: "vdc", device: 2 }, Some(210_235))
+    story.expect(
+        "straggler-detach",
+        Holder {
+            instance: instance(vm),
+            host: "kvm2",
+            target: "vdc",
+            device: 2,
+        },
+        Some(210_235),
+    )
 }
 
 /// Occurrence 3: `worker2`; one stale detach meets no row and dies of a null pointer, job-185059 never reaches the hypervisor and clears.
@@ -128,11 +167,29 @@ pub fn third<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'h
     stale(&play.run("2026-09-02 09:12:32", "2026-09-02 09:12:33", &null)?)?;
     let moved = play.ask_attach("2026-09-02 09:13:10", (185_047, 185_048), volume, vm, None)?;
     done(&play.run("2026-09-02 09:13:10", "2026-09-02 09:13:17", &moved)?)?;
-    play.cloud.exec("UPDATE vm_instance SET state = 'Stopped', host_id = NULL, power_state = 'PowerOff' WHERE id = 305", ())?;
+    play.cloud.exec(
+        "UPDATE vm_instance SET state = 'Stopped', host_id = NULL, power_state = 'PowerOff' WHERE id = 305",
+        (),
+    )?;
     play.hands.shut("kvm1", &instance(305))?;
     done(&play.run("2026-09-02 09:15:40", "2026-09-02 09:15:41", &late)?)?;
-    let story = Story { play, expected: None, volume, vm, refusals: Vec::new() };
-    story.expect("straggler-detach", Holder { instance: instance(vm), host: "kvm3", target: "vdb", device: 1 }, Some(185_059))
+    let story = Story {
+        play,
+        expected: None,
+        volume,
+        vm,
+        refusals: Vec::new(),
+    };
+    story.expect(
+        "straggler-detach",
+        Holder {
+            instance: instance(vm),
+            host: "kvm3",
+            target: "vdb",
+            device: 1,
+        },
+        Some(185_059),
+    )
 }
 
 /// Occurrence 4: `worker4`; a successful attach at `vde` that the row never heard of, and no job is left to tell.
@@ -145,11 +202,29 @@ pub fn fourth<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'
     let lost = play.ask_attach("2026-09-10 03:20:11", (214_100, 214_101), volume, vm, None)?;
     play.begin("2026-09-10 03:20:12", &lost)?;
     play.end_attach_unheard("2026-09-10 03:21:40", &lost)?;
-    let mut story = Story { play, expected: None, volume, vm, refusals: Vec::new() };
-    story.attach_spare(&[(214_120, "2026-09-10 03:24:00", 40_490), (214_126, "2026-09-10 03:24:25", 40_491)])?;
+    let mut story = Story {
+        play,
+        expected: None,
+        volume,
+        vm,
+        refusals: Vec::new(),
+    };
+    story.attach_spare(&[
+        (214_120, "2026-09-10 03:24:00", 40_490),
+        (214_126, "2026-09-10 03:24:25", 40_491),
+    ])?;
     ensure!(story.refusals.len() == 2, "nothing was refused");
     story.play.forget_jobs()?;
-    story.set("lost-attach", vec![Holder { instance: instance(vm), host: "kvm2", target: "vde", device: 4 }], None);
+    story.set(
+        "lost-attach",
+        vec![Holder {
+            instance: instance(vm),
+            host: "kvm2",
+            target: "vde",
+            device: 4,
+        }],
+        None,
+    );
     Ok(story)
 }
 
@@ -157,10 +232,33 @@ pub fn fourth<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'
 /// a file's own lock would refuse.
 pub fn fourth_double<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Story<'h>> {
     let mut story = fourth(db, hands, how)?;
-    let second = story.play.ask_attach("2026-09-16 11:02:00", (229_310, 229_311), story.volume, 409, None)?;
-    done(&story.play.run("2026-09-16 11:02:01", "2026-09-16 11:02:07", &second)?)?;
-    let old = Holder { instance: instance(404), host: "kvm2", target: "vde", device: 4 };
-    story.set("double-open", vec![old, Holder { instance: instance(409), host: "kvm3", target: "vdb", device: 1 }], None);
+    let second = story
+        .play
+        .ask_attach("2026-09-16 11:02:00", (229_310, 229_311), story.volume, 409, None)?;
+    done(
+        &story
+            .play
+            .run("2026-09-16 11:02:01", "2026-09-16 11:02:07", &second)?,
+    )?;
+    let old = Holder {
+        instance: instance(404),
+        host: "kvm2",
+        target: "vde",
+        device: 4,
+    };
+    story.set(
+        "double-open",
+        vec![
+            old,
+            Holder {
+                instance: instance(409),
+                host: "kvm3",
+                target: "vdb",
+                device: 1,
+            },
+        ],
+        None,
+    );
     Ok(story)
 }
 
@@ -168,15 +266,23 @@ impl<'h> Story<'h> {
     /// Attaches other volumes to the story's VM, as its clients go on doing; what is refused is kept.
     fn attach_spare(&mut self, asked: &[(u64, &str, u64)]) -> Result<()> {
         for (api, at, volume) in asked {
-            let known: Option<u64> = self.play.cloud.maybe("SELECT id FROM volumes WHERE id = ?", (volume,))?;
+            let known: Option<u64> = self
+                .play
+                .cloud
+                .maybe("SELECT id FROM volumes WHERE id = ?", (volume,))?;
             if known.is_none() {
                 data(&mut self.play, *volume, &format!("pvc-{volume}"), None)?;
             }
-            let row: Option<u64> = self.play.cloud.one("SELECT instance_id FROM volumes WHERE id = ?", (volume,))?;
+            let row: Option<u64> = self
+                .play
+                .cloud
+                .one("SELECT instance_id FROM volumes WHERE id = ?", (volume,))?;
             if row.is_some() {
                 continue; // an earlier one was not refused
             }
-            let job = self.play.ask_attach(at, (*api, api + 1), *volume, self.vm, None)?;
+            let job = self
+                .play
+                .ask_attach(at, (*api, api + 1), *volume, self.vm, None)?;
             if let End::Failed(why) = self.play.run(at, &when::plus(at, 1)?, &job)? {
                 self.refusals.push(why);
             }
@@ -198,83 +304,28 @@ impl<'h> Story<'h> {
             other => uuid(0x0d15, other),
         };
         let blocks = holders.first().map(|h| (h.instance.clone(), h.device, h.target));
-        self.expected = Some(Expected { class, volume: self.volume, volume_uuid: uuid, holders, blocks, job });
+        self.expected = Some(Expected {
+            class,
+            volume: self.volume,
+            volume_uuid: uuid,
+            holders,
+            blocks,
+            job,
+        });
     }
 
     /// What the row says of the story's volume: VM and device id.
     pub fn claim(&mut self) -> Result<(Option<u64>, Option<u64>)> {
-        self.play.cloud.one("SELECT instance_id, device_id FROM volumes WHERE id = ?", (self.volume,))
+        self.play.cloud.one(
+            "SELECT instance_id, device_id FROM volumes WHERE id = ?",
+            (self.volume,),
+        )
     }
 
     /// The live disks of one VM of the story, as target and source.
     pub fn live(&self, host: &str, vm: u64) -> Result<Vec<(String, String)>> {
         super::world::live_disks(&self.play.hands.xml(host, &instance(vm))?)
     }
-}
-
-pub fn instance(vm: u64) -> String {
-    format!("i-2-{vm}-VM")
-}
-
-/// Three hosts, one pool, no guests.
-pub fn stage<'h>(db: &Db, hands: &'h dyn Hands, how: Telling) -> Result<Play<'h>> {
-    let mut cloud = Cloud::new(db, 3)?;
-    let (kind, path, user) = hands.pool();
-    let pool = Row::pool(1, &kind, &path).set("user_info", user).set("uuid", POOL);
-    cloud.add(pool)?;
-    Ok(Play { cloud, hands, completion: how.completion, shift: how.shift })
-}
-
-/// The pool's uuid, which is also that of the hosts' Ceph secret.
-pub const POOL: &str = "c5a7e0d2-6b18-3f4c-a9e1-2d40b87f5c36";
-
-/// A VM with its ROOT and data volumes, running.
-pub fn guest(play: &mut Play<'_>, id: u64, name: &str, host: u64, volumes: &[(u64, u64)]) -> Result<()> {
-    play.cloud.add_vm(Row::vm(id, name, host))?;
-    let format = format_of(play);
-    let mut domain = Domain::new(&instance(id), &uuid(0x1157, id));
-    for (volume, device) in [(id * 1000, 0)].iter().chain(volumes) {
-        let label = if *device == 0 { format!("ROOT-{id}") } else { format!("pvc-{volume}") };
-        data(play, *volume, &label, None)?;
-        play.cloud.exec(
-            "UPDATE volumes SET instance_id = ?, device_id = ?, attached = ?, volume_type = IF(? = 0, 'ROOT', volume_type) WHERE id = ?",
-            (id, device, super::rows::BORN, device, volume),
-        )?;
-        domain = domain.disk(&disk(play, *volume, *device, format)?);
-    }
-    play.hands.boot(&format!("kvm{host}"), &domain)
-}
-
-/// A data volume that is attached to nothing.
-pub fn data(play: &mut Play<'_>, id: u64, name: &str, uuid: Option<&str>) -> Result<()> {
-    let format = format_of(play);
-    let mut row = Row::volume(id, name, 1).set("format", format);
-    if let Some(uuid) = uuid {
-        row = row.set("uuid", uuid).set("path", uuid);
-    }
-    play.cloud.add(row)?;
-    let path: String = play.cloud.one("SELECT path FROM volumes WHERE id = ?", (id,))?;
-    play.hands.provision(&play.pool(1)?, &path, format)
-}
-
-/// Attaches a volume as if it had always been: row and disk, no job.
-pub fn plug(play: &mut Play<'_>, volume: u64, vm: u64, device: u64, host: &str) -> Result<()> {
-    let format = format_of(play);
-    play.cloud.exec(
-        "UPDATE volumes SET instance_id = ?, device_id = ?, attached = ? WHERE id = ?",
-        (vm, device, super::rows::BORN, volume),
-    )?;
-    let disk = disk(play, volume, device, format)?;
-    play.hands.attach(host, &instance(vm), &disk)
-}
-
-fn disk(play: &mut Play<'_>, volume: u64, device: u64, format: &str) -> Result<Disk> {
-    let (uuid, path): (String, String) = play.cloud.one("SELECT uuid, path FROM volumes WHERE id = ?", (volume,))?;
-    Ok(Disk::new(Source::of(&play.pool(1)?, &path, None), format, device, &uuid))
-}
-
-fn format_of(play: &Play<'_>) -> &'static str {
-    if play.hands.pool().0 == "RBD" { "RAW" } else { "QCOW2" }
 }
 
 fn done(end: &End) -> Result<()> {

@@ -6,7 +6,11 @@ use serde_json::json;
 
 /// A detach work job's `job_cmd_info`.
 pub fn detach(user: u64, account: u64, vm: u64, volume: Option<u64>) -> String {
-    let mut out = Stream::new("com.cloud.vm.VmWorkDetachVolume", 0x86f4_5e03_eb3c_d403, &["volumeId"]);
+    let mut out = Stream::new(
+        "com.cloud.vm.VmWorkDetachVolume",
+        0x86f4_5e03_eb3c_d403,
+        &["volumeId"],
+    );
     out.work(user, account, vm);
     out.long(volume);
     base64(&out.bytes)
@@ -14,7 +18,11 @@ pub fn detach(user: u64, account: u64, vm: u64, volume: Option<u64>) -> String {
 
 /// An attach work job's `job_cmd_info`.
 pub fn attach(user: u64, account: u64, vm: u64, volume: u64, device: Option<u64>) -> String {
-    let mut out = Stream::new("com.cloud.vm.VmWorkAttachVolume", 0x07ad_aff9_6187_e21c, &["deviceId", "volumeId"]);
+    let mut out = Stream::new(
+        "com.cloud.vm.VmWorkAttachVolume",
+        0x07ad_aff9_6187_e21c,
+        &["deviceId", "volumeId"],
+    );
     out.work(user, account, vm);
     out.long(device);
     if device == Some(volume) && volume < 128 {
@@ -27,7 +35,10 @@ pub fn attach(user: u64, account: u64, vm: u64, volume: u64, device: Option<u64>
 
 /// A successful work job's `job_result`: the volume's id.
 pub fn result(volume: u64) -> String {
-    let mut out = Stream { bytes: vec![0xac, 0xed, 0x00, 0x05], long_class: false };
+    let mut out = Stream {
+        bytes: vec![0xac, 0xed, 0x00, 0x05],
+        long_class: false,
+    };
     out.long(Some(volume));
     base64(&out.bytes)
 }
@@ -59,7 +70,10 @@ struct Stream {
 
 impl Stream {
     fn new(class: &str, version: u64, longs: &[&str]) -> Self {
-        let mut out = Self { bytes: vec![0xac, 0xed, 0x00, 0x05, 0x73], long_class: false };
+        let mut out = Self {
+            bytes: vec![0xac, 0xed, 0x00, 0x05, 0x73],
+            long_class: false,
+        };
         out.class(class, version, longs.len());
         for (at, name) in longs.iter().enumerate() {
             out.bytes.push(b'L');
@@ -79,7 +93,8 @@ impl Stream {
         self.bytes.push(0x72);
         self.text(name);
         self.bytes.extend(version.to_be_bytes());
-        self.bytes.extend([0x02, 0x00, u8::try_from(fields).unwrap_or_default()]);
+        self.bytes
+            .extend([0x02, 0x00, u8::try_from(fields).unwrap_or_default()]);
     }
 
     fn work(&mut self, user: u64, account: u64, vm: u64) {
@@ -121,7 +136,8 @@ impl Stream {
     }
 
     fn text(&mut self, text: &str) {
-        self.bytes.extend(u16::try_from(text.len()).unwrap_or_default().to_be_bytes());
+        self.bytes
+            .extend(u16::try_from(text.len()).unwrap_or_default().to_be_bytes());
         self.bytes.extend(text.as_bytes());
     }
 }

@@ -12,11 +12,13 @@ dir=$1
 started() { awk '{ sub(/^.*\) /, ""); print $20 }' "/proc/$1/stat" 2>/dev/null; }
 ours() { [ -n "$1" ] && [ "$(started "$1")" = "$2" ]; }
 
-# Guests first: libvirt writes their pids itself, so the command line must name this lab.
+# Guests first: libvirt writes their pids itself, so the process must live in a network namespace of this lab.
 for f in "$dir"/h/*/run/qemu/*.pid; do
     [ -f "$f" ] || continue
     pid=$(cat "$f")
-    if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF -- "$dir/"; then kill -KILL "$pid" 2>/dev/null; fi
+    for ns in "$dir"/netns/*; do
+        if [ "/proc/$pid/ns/net" -ef "/run/netns/$(basename "$ns")" ]; then kill -KILL "$pid" 2>/dev/null; fi
+    done
 done
 for f in "$dir"/pids/*; do
     [ -f "$f" ] || continue

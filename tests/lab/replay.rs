@@ -7,7 +7,7 @@
 use anyhow::{Context, Result, bail};
 
 use super::domxml::{Disk, Pool, Source};
-use super::rows::{Cloud, MSID, Row};
+use super::rows::{Cloud, MSID};
 use super::world::{Hands, live_disks};
 use super::{payload, when};
 
@@ -28,9 +28,9 @@ pub struct Job {
     pub volume: u64,
     /// Frozen when the job was asked for.
     pub vm: u64,
-    device: Option<u64>,
-    attach: bool,
-    event: u64,
+    pub(super) device: Option<u64>,
+    pub(super) attach: bool,
+    pub(super) event: u64,
 }
 
 /// How a job ended.
@@ -49,15 +49,15 @@ pub struct Play<'h> {
 }
 
 #[derive(Debug)]
-struct Volume {
-    uuid: String,
-    name: String,
-    path: String,
-    format: String,
-    state: String,
-    vm: Option<u64>,
-    device: Option<u64>,
-    pool: Pool,
+pub(super) struct Volume {
+    pub(super) uuid: String,
+    pub(super) name: String,
+    pub(super) path: String,
+    pub(super) format: String,
+    pub(super) state: String,
+    pub(super) vm: Option<u64>,
+    pub(super) device: Option<u64>,
+    pub(super) pool: Pool,
 }
 
 struct Vm {
@@ -67,26 +67,44 @@ struct Vm {
     host: Option<String>,
 }
 
-const EXCEPTION: u32 = 530;
-
 impl Play<'_> {
     /// The API's part of a detach: the only place that validates. `ids` are the API job's and the work job's.
     pub fn ask_detach(&mut self, at: &str, ids: (u64, u64), volume: u64) -> Result<Job> {
         let row = self.volume(volume)?;
-        let Some(vm) = row.vm else { bail!("The specified volume is not attached to a VM.") };
+        let Some(vm) = row.vm else {
+            bail!("The specified volume is not attached to a VM.")
+        };
         if !matches!(self.vm(vm)?.state.as_str(), "Running" | "Stopped" | "Destroyed") {
             bail!("Please specify a VM that is either running or stopped.");
         }
-        let text = format!("Detaching volume: {} <error:  either volume id or deviceId/vmId need to be specified>", row.uuid);
+        let text = format!(
+            "Detaching volume: {} <error:  either volume id or deviceId/vmId need to be specified>",
+            row.uuid
+        );
         let event = self.event_start(at, "VOLUME.DETACH", &text, volume)?;
         let info = payload::api(&row.uuid, None, event, "VOLUME.DETACH", "detachVolume");
         let work = payload::detach(2, 2, vm, Some(volume));
         self.file(at, ids, ("Detach", volume, vm), (&info, &work))?;
-        Ok(Job { api: ids.0, work: ids.1, volume, vm, device: row.device, attach: false, event })
+        Ok(Job {
+            api: ids.0,
+            work: ids.1,
+            volume,
+            vm,
+            device: row.device,
+            attach: false,
+            event,
+        })
     }
 
     /// The API's part of an attach.
-    pub fn ask_attach(&mut self, at: &str, ids: (u64, u64), volume: u64, vm: u64, device: Option<u64>) -> Result<Job> {
+    pub fn ask_attach(
+        &mut self,
+        at: &str,
+        ids: (u64, u64),
+        volume: u64,
+        vm: u64,
+        device: Option<u64>,
+    ) -> Result<Job> {
         let row = self.volume(volume)?;
         if row.vm.is_some() {
             bail!("Please specify a volume that is not attached to any VM.");
@@ -98,12 +116,29 @@ impl Play<'_> {
         if !matches!(target.state.as_str(), "Running" | "Stopped") {
             bail!("Please specify a VM that is either running or stopped.");
         }
-        let text = format!("Attaching volume with ID: {} to Instance with ID: {}", row.uuid, target.uuid);
+        let text = format!(
+            "Attaching volume with ID: {} to Instance with ID: {}",
+            row.uuid, target.uuid
+        );
         let event = self.event_start(at, "VOLUME.ATTACH", &text, volume)?;
-        let info = payload::api(&row.uuid, Some(&target.uuid), event, "VOLUME.ATTACH", "attachVolume");
+        let info = payload::api(
+            &row.uuid,
+            Some(&target.uuid),
+            event,
+            "VOLUME.ATTACH",
+            "attachVolume",
+        );
         let work = payload::attach(2, 2, vm, volume, device);
         self.file(at, ids, ("Attach", volume, vm), (&info, &work))?;
-        Ok(Job { api: ids.0, work: ids.1, volume, vm, device, attach: true, event })
+        Ok(Job {
+            api: ids.0,
+            work: ids.1,
+            volume,
+            vm,
+            device,
+            attach: true,
+            event,
+        })
     }
 
     /// Takes the job from its VM's queue; one at a time, and in order.
@@ -112,19 +147,33 @@ impl Play<'_> {
                    WHERE q.sync_objtype = 'VmWorkJobQueue' AND q.sync_objid = ? ORDER BY i.id LIMIT 1";
         let (item, head, queue): (u64, u64, u64) = self.cloud.one(sql, (job.vm,))?;
         if head != job.work {
-            bail!("job-{} must wait: job-{head} is before it in the queue of VM {}", job.work, job.vm);
+            bail!(
+                "job-{} must wait: job-{head} is before it in the queue of VM {}",
+                job.work,
+                job.vm
+            );
         }
         let at = self.shift.apply(at)?;
         let sql = "UPDATE sync_queue_item SET queue_proc_msid = ?, queue_proc_number = 1, queue_proc_time = ? WHERE id = ?";
         self.cloud.exec(sql, (MSID, &at, item))?;
-        self.cloud.exec("UPDATE sync_queue SET queue_proc_number = 1, queue_size = 1, last_updated = ? WHERE id = ?", (&at, queue))?;
-        self.cloud.exec("UPDATE async_job SET job_executing_msid = ? WHERE id IN (?, ?)", (MSID, job.work, job.api))?;
+        self.cloud.exec(
+            "UPDATE sync_queue SET queue_proc_number = 1, queue_size = 1, last_updated = ? WHERE id = ?",
+            (&at, queue),
+        )?;
+        self.cloud.exec(
+            "UPDATE async_job SET job_executing_msid = ? WHERE id IN (?, ?)",
+            (MSID, job.work, job.api),
+        )?;
         Ok(())
     }
 
     /// The worker's part, and the completion of both jobs.
     pub fn end(&mut self, at: &str, job: &Job) -> Result<End> {
-        let done = if job.attach { self.attach_worker(at, job) } else { self.detach_worker(at, job) };
+        let done = if job.attach {
+            self.attach_worker(at, job)
+        } else {
+            self.detach_worker(at, job)
+        };
         let end = match done {
             Ok(()) => End::Succeeded,
             Err(why) => End::Failed(format!("{why:#}")),
@@ -145,12 +194,18 @@ impl Play<'_> {
             let host = vm.host.as_deref().context("no host")?;
             let fail = || format!("Failed to detach volume {} from VM {}", volume.name, vm.instance);
             if volume.device.is_none() {
-                bail!("{}; java.lang.NullPointerException: Cannot invoke \"java.lang.Long.intValue()\" because the return value of \"com.cloud.agent.api.to.DiskTO.getDiskSeq()\" is null", fail());
+                bail!(
+                    "{}; java.lang.NullPointerException: Cannot invoke \"java.lang.Long.intValue()\" because the return value of \"com.cloud.agent.api.to.DiskTO.getDiskSeq()\" is null",
+                    fail()
+                );
             }
             let source = Source::of(&volume.pool, &volume.path, None);
             let live = live_disks(&self.hands.xml(host, &vm.instance)?)?;
             // Not there: "We will set it as detached in the database to ensure consistency."
-            if let Some((target, _)) = live.iter().find(|(_, held)| held.eq_ignore_ascii_case(source.path())) {
+            if let Some((target, _)) = live
+                .iter()
+                .find(|(_, held)| held.eq_ignore_ascii_case(source.path()))
+            {
                 self.hands.detach(host, &vm.instance, target).with_context(fail)?;
             }
         }
@@ -164,7 +219,11 @@ impl Play<'_> {
                 self.cloud.exec(&only, (&at_db, job.volume, job.vm, job.device))?
             }
         };
-        if changed > 0 { self.usage(at, "VOLUME.DETACH", job.volume) } else { Ok(()) }
+        if changed > 0 {
+            self.usage(at, "VOLUME.DETACH", job.volume)
+        } else {
+            Ok(())
+        }
     }
 
     fn attach_worker(&mut self, at: &str, job: &Job) -> Result<()> {
@@ -175,7 +234,11 @@ impl Play<'_> {
         if volume.state == "Ready" {
             self.state(at, job.volume, "Attaching")?;
         } else if volume.state != "Allocated" {
-            bail!("Volume {} is in {}. It should be in Ready or Allocated state", volume.name, volume.state);
+            bail!(
+                "Volume {} is in {}. It should be in Ready or Allocated state",
+                volume.name,
+                volume.state
+            );
         }
         let done = self.plug(at, job, &volume, &vm);
         self.state(at, job.volume, "Ready")?;
@@ -188,8 +251,14 @@ impl Play<'_> {
             None => self.next_device(job.vm)?,
         };
         if vm.state == "Running" {
-            let disk = Disk::new(Source::of(&volume.pool, &volume.path, None), &volume.format, device, &volume.uuid);
-            self.hands.attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
+            let disk = Disk::new(
+                Source::of(&volume.pool, &volume.path, None),
+                &volume.format,
+                device,
+                &volume.uuid,
+            );
+            self.hands
+                .attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
         }
         self.write_attached(at, job.volume, job.vm, device)
     }
@@ -209,10 +278,20 @@ impl Play<'_> {
             None => self.next_device(job.vm)?,
         };
         self.state(at, job.volume, "Attaching")?;
-        let disk = Disk::new(Source::of(&volume.pool, &volume.path, None), &volume.format, device, &volume.uuid);
-        self.hands.attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
+        let disk = Disk::new(
+            Source::of(&volume.pool, &volume.path, None),
+            &volume.format,
+            device,
+            &volume.uuid,
+        );
+        self.hands
+            .attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
         self.state(at, job.volume, "Ready")?;
-        self.complete(at, job, &End::Failed("job cancelled because of management server restart or shutdown".to_owned()))
+        self.complete(
+            at,
+            job,
+            &End::Failed("job cancelled because of management server restart or shutdown".to_owned()),
+        )
     }
 
     /// The lowest free device id from 1 on, never 3, by the rows alone.
@@ -222,115 +301,54 @@ impl Play<'_> {
         if used.contains(&None) {
             bail!("java.lang.NullPointerException");
         }
-        let limit: u64 = self.cloud.one("SELECT MAX(max_data_volumes_limit) FROM hypervisor_capabilities WHERE hypervisor_type = 'KVM'", ())?;
+        let limit: u64 = self.cloud.one(
+            "SELECT MAX(max_data_volumes_limit) FROM hypervisor_capabilities WHERE hypervisor_type = 'KVM'",
+            (),
+        )?;
         (1..=limit + 1)
             .find(|id| *id != 3 && !used.contains(&Some(*id)))
             .with_context(|| format!("All device Ids are used by vm {vm}"))
     }
 
-    /// What the garbage collector does a day later: no trace of any job is left.
-    pub fn forget_jobs(&mut self) -> Result<()> {
-        for table in ["sync_queue_item", "async_job_join_map", "vm_work_job", "async_job"] {
-            self.cloud.exec(&format!("DELETE FROM {table}"), ())?;
-        }
-        Ok(())
-    }
-
-    fn state(&mut self, at: &str, volume: u64, state: &str) -> Result<()> {
-        let now = self.shift.apply(at)?;
-        let sql = "UPDATE volumes SET state = ?, updated = ?, update_count = update_count + 1 WHERE id = ?";
-        self.cloud.exec(sql, (state, now, volume)).map(drop)
-    }
-
     /// A pool's row, as far as sources depend on it.
     pub fn pool(&mut self, id: u64) -> Result<Pool> {
-        let sql = "SELECT uuid, pool_type, path, host_address, port, user_info FROM storage_pool WHERE id = ?";
+        let sql =
+            "SELECT uuid, pool_type, path, host_address, port, user_info FROM storage_pool WHERE id = ?";
         let (uuid, kind, path, host_address, port, user_info) = self.cloud.one(sql, (id,))?;
-        Ok(Pool { uuid, kind, path, host_address, port, user_info })
+        Ok(Pool {
+            uuid,
+            kind,
+            path,
+            host_address,
+            port,
+            user_info,
+        })
     }
 
-    fn volume(&mut self, id: u64) -> Result<Volume> {
+    pub(super) fn volume(&mut self, id: u64) -> Result<Volume> {
         let sql = "SELECT uuid, name, path, format, state, instance_id, device_id, pool_id FROM volumes WHERE id = ?";
-        let (uuid, name, path, format, state, vm, device, pool): (_, _, _, _, _, _, _, u64) = self.cloud.one(sql, (id,))?;
-        Ok(Volume { uuid, name, path, format, state, vm, device, pool: self.pool(pool)? })
+        let (uuid, name, path, format, state, vm, device, pool): (_, _, _, _, _, _, _, u64) =
+            self.cloud.one(sql, (id,))?;
+        Ok(Volume {
+            uuid,
+            name,
+            path,
+            format,
+            state,
+            vm,
+            device,
+            pool: self.pool(pool)?,
+        })
     }
 
     fn vm(&mut self, id: u64) -> Result<Vm> {
         let sql = "SELECT m.uuid, m.instance_name, m.state, h.name FROM vm_instance m LEFT JOIN host h ON h.id = m.host_id WHERE m.id = ?";
         let (uuid, instance, state, host) = self.cloud.one(sql, (id,))?;
-        Ok(Vm { uuid, instance, state, host })
-    }
-
-    fn usage(&mut self, at: &str, kind: &str, volume: u64) -> Result<()> {
-        let name: String = self.cloud.one("SELECT name FROM volumes WHERE id = ?", (volume,))?;
-        let row = Row::new("usage_event").set("type", kind).set("account_id", 2).set("created", self.shift.apply(at)?);
-        self.cloud.add(row.set("zone_id", 1).set("resource_id", volume).set("resource_name", name)).map(drop)
-    }
-}
-
-impl Play<'_> {
-    fn event_start(&mut self, at: &str, kind: &str, text: &str, volume: u64) -> Result<u64> {
-        let at = self.shift.apply(at)?;
-        let scheduled = self.event(Row::event(kind, "Scheduled", text, &at), volume)?;
-        let verb = if kind == "VOLUME.ATTACH" { "Attaching volume" } else { "Detaching volume" };
-        self.event(Row::event(kind, "Started", &format!("{verb}. {text}"), &at).set("start_id", scheduled), volume)?;
-        Ok(scheduled)
-    }
-
-    fn event(&mut self, row: Row, volume: u64) -> Result<u64> {
-        let sql = "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'event' \
-                   AND column_name = 'resource_id'";
-        let known: u64 = self.cloud.one(sql, ())?;
-        let row = if known > 0 { row.set("resource_id", volume).set("resource_type", "Volume") } else { row };
-        self.cloud.add(row)
-    }
-
-    /// The rows of an API job and of the work job that it waits for.
-    fn file(&mut self, at: &str, ids: (u64, u64), what: (&str, u64, u64), info: (&str, &str)) -> Result<()> {
-        let at = self.shift.apply(at)?;
-        let (verb, volume, vm) = what;
-        let command = format!("org.apache.cloudstack.api.command.user.volume.{verb}VolumeCmd");
-        let api = Row::job(ids.0, &command, &at).set("instance_type", "Volume").set("instance_id", volume);
-        self.cloud.add(api.set("job_cmd_info", info.0))?;
-        let work = Row::job(ids.1, &format!("com.cloud.vm.VmWork{verb}Volume"), &at).set("job_cmd_info", info.1);
-        self.cloud.add(work.set("related", ids.0.to_string()).set("job_type", "VmWork").set("job_dispatcher", "VmWorkJobDispatcher"))?;
-        let step = Row::new("vm_work_job").set("id", ids.1).set("step", "Starting").set("vm_type", "Instance");
-        self.cloud.add(step.set("vm_instance_id", vm))?;
-        let join = Row::new("async_job_join_map").set("job_id", ids.0).set("join_job_id", ids.1).set("join_status", 0);
-        self.cloud.add(join.set("join_msid", MSID).set("created", &at))?;
-        let sql = "INSERT IGNORE INTO sync_queue (sync_objtype, sync_objid, created, last_updated) VALUES ('VmWorkJobQueue', ?, ?, ?)";
-        self.cloud.exec(sql, (vm, &at, &at))?;
-        let queue: u64 = self.cloud.one("SELECT id FROM sync_queue WHERE sync_objtype = 'VmWorkJobQueue' AND sync_objid = ?", (vm,))?;
-        let item = Row::new("sync_queue_item").set("queue_id", queue).set("content_type", "AsyncJob").set("content_id", ids.1);
-        self.cloud.add(item.set("created", &at)).map(drop)
-    }
-
-    fn complete(&mut self, at: &str, job: &Job, end: &End) -> Result<()> {
-        let now = self.shift.apply(at)?;
-        let volume = self.volume(job.volume)?;
-        let (status, code, work, api) = match end {
-            End::Succeeded => {
-                let shown = format!("org.apache.cloudstack.api.response.VolumeResponse/volume/{{\"id\":\"{}\"}}", volume.uuid);
-                (1, 0, payload::result(job.volume), shown)
-            }
-            End::Failed(why) => (2, EXCEPTION, payload::failure(EXCEPTION, why), payload::failure(EXCEPTION, why)),
-        };
-        let sql = "UPDATE async_job SET job_status = ?, job_result_code = ?, job_result = ?, job_complete_msid = ?, last_updated = ?, \
-                   removed = ?, job_executing_msid = NULL WHERE id = ? AND job_status = 0";
-        for (id, result) in [(job.work, work), (job.api, api)] {
-            self.cloud.exec(sql, (status, code, result, MSID, &now, &now, id))?;
-        }
-        let sql = "UPDATE async_job_join_map SET join_status = ?, complete_msid = ?, last_updated = ? WHERE join_job_id = ?";
-        self.cloud.exec(sql, (status, MSID, &now, job.work))?;
-        let sql = "UPDATE sync_queue q JOIN sync_queue_item i ON i.queue_id = q.id SET q.queue_size = 0, q.last_updated = ? WHERE i.content_id = ?";
-        self.cloud.exec(sql, (&now, job.work))?;
-        self.cloud.exec("DELETE FROM sync_queue_item WHERE content_id = ?", (job.work,))?;
-        let (kind, verb) = if job.attach { ("VOLUME.ATTACH", "attaching") } else { ("VOLUME.DETACH", "detaching") };
-        let (level, text) = match end {
-            End::Succeeded => ("INFO", format!("Successfully completed {verb} volume. {}", volume.uuid)),
-            End::Failed(_) => ("ERROR", format!("Error while {verb} volume. {}", volume.uuid)),
-        };
-        let row = Row::event(kind, "Completed", &text, &now).set("level", level).set("start_id", job.event);
-        self.event(row, job.volume).map(drop)
+        Ok(Vm {
+            uuid,
+            instance,
+            state,
+            host,
+        })
     }
 }

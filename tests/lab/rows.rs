@@ -21,7 +21,10 @@ pub const BORN: &str = "2026-06-01 08:00:00";
 
 impl Row {
     pub fn new(table: &'static str) -> Self {
-        Self { table, fields: Vec::new() }
+        Self {
+            table,
+            fields: Vec::new(),
+        }
     }
 
     /// Sets a column, again if it was set.
@@ -46,11 +49,18 @@ impl Row {
     }
 
     pub fn zone(id: u64, name: &str) -> Self {
-        Self::new("data_center").set("id", id).set("name", name).uuid(0xdc, id)
+        Self::new("data_center")
+            .set("id", id)
+            .set("name", name)
+            .uuid(0xdc, id)
     }
 
     pub fn pod(id: u64, name: &str) -> Self {
-        Self::new("host_pod_ref").set("id", id).set("name", name).set("data_center_id", 1).uuid(0xbd, id)
+        Self::new("host_pod_ref")
+            .set("id", id)
+            .set("name", name)
+            .set("data_center_id", 1)
+            .uuid(0xbd, id)
     }
 
     pub fn cluster(id: u64, name: &str) -> Self {
@@ -104,7 +114,13 @@ impl Row {
             .set("storage_provider_name", "DefaultPrimary")
             .set("scope", "ZONE")
             .set("hypervisor", "KVM")
-            .set("managed", u8::from(matches!(kind, "Iscsi" | "FiberChannel" | "PowerFlex" | "StorPool" | "Linstor")))
+            .set(
+                "managed",
+                u8::from(matches!(
+                    kind,
+                    "Iscsi" | "FiberChannel" | "PowerFlex" | "StorPool" | "Linstor"
+                )),
+            )
             .uuid(0x9001, id)
     }
 
@@ -160,8 +176,15 @@ impl Row {
     /// Says that the row's volume is attached.
     #[must_use]
     pub fn attached(self, vm: u64, device: u64) -> Self {
-        let row = self.set("instance_id", vm).set("device_id", device).set("attached", BORN);
-        if device == 0 { row.set("volume_type", "ROOT") } else { row }
+        let row = self
+            .set("instance_id", vm)
+            .set("device_id", device)
+            .set("attached", BORN);
+        if device == 0 {
+            row.set("volume_type", "ROOT")
+        } else {
+            row
+        }
     }
 
     /// A job of the API, at work.
@@ -226,7 +249,10 @@ impl Row {
             "storage_pool_details" => "pool_id",
             _ => "vm_id",
         };
-        Self::new(table).set(column, owner).set("name", name).set("value", value)
+        Self::new(table)
+            .set(column, owner)
+            .set("name", name)
+            .set("value", value)
     }
 
     fn uuid(self, kind: u16, id: u64) -> Self {
@@ -239,7 +265,11 @@ pub const MSID: u64 = 90_520_731_423_744;
 
 /// A uuid that differs within its first 20 hex digits, as a serial must.
 pub fn uuid(kind: u16, id: u64) -> String {
-    format!("{:08x}-{kind:04x}-4000-8{:03x}-{id:012x}", id & 0xffff_ffff, (id >> 32) & 0xfff)
+    format!(
+        "{:08x}-{kind:04x}-4000-8{:03x}-{id:012x}",
+        id & 0xffff_ffff,
+        (id >> 32) & 0xfff
+    )
 }
 
 /// A cloud's database, being written.
@@ -251,7 +281,10 @@ pub struct Cloud {
 impl Cloud {
     /// A cloud with nothing in it.
     pub fn empty(db: &Db) -> Result<Self> {
-        Ok(Self { db: db.clone(), conn: db.root()? })
+        Ok(Self {
+            db: db.clone(),
+            conn: db.root()?,
+        })
     }
 
     /// A cloud with one zone, pod, cluster and management server, and hosts `kvm1` to `kvmN`.
@@ -279,11 +312,17 @@ impl Cloud {
     /// Writes a row and gives its id.
     pub fn add(&mut self, row: Row) -> Result<u64> {
         let (names, values): (Vec<String>, Vec<Value>) = row.fields.into_iter().unzip();
-        let columns = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let columns = names
+            .iter()
+            .map(|n| format!("`{n}`"))
+            .collect::<Vec<_>>()
+            .join(", ");
         let marks = vec!["?"; names.len()].join(", ");
         let given = names.iter().position(|n| n == "id").map(|at| values[at].clone());
         let sql = format!("INSERT INTO `{}` ({columns}) VALUES ({marks})", row.table);
-        self.conn.exec_drop(&sql, Params::Positional(values)).with_context(|| sql.clone())?;
+        self.conn
+            .exec_drop(&sql, Params::Positional(values))
+            .with_context(|| sql.clone())?;
         match given {
             Some(value) => Ok(mysql::from_value_opt(value)?),
             None => Ok(self.conn.last_insert_id()),

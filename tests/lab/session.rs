@@ -33,7 +33,10 @@ impl Session {
             return Ok(open);
         }
         clear_stale();
-        let session = Self::create(&format!("{:x}", std::process::id()), &std::process::id().to_string())?;
+        let session = Self::create(
+            &format!("{:x}", std::process::id()),
+            &std::process::id().to_string(),
+        )?;
         let reaper = Command::new("bash")
             .arg(session.dir.join("reap.sh"))
             .arg(&session.dir)
@@ -71,9 +74,15 @@ impl Session {
             fs::create_dir(dir.join(part))?;
         }
         fs::write(dir.join("reap.sh"), REAP)?;
-        let owner = owner.parse::<u32>().map_or_else(|_| owner.to_owned(), |pid| format!("{pid} {}", started(pid).unwrap_or_default()));
+        let owner = owner.parse::<u32>().map_or_else(
+            |_| owner.to_owned(),
+            |pid| format!("{pid} {}", started(pid).unwrap_or_default()),
+        );
         fs::write(dir.join("owner"), owner)?;
-        Ok(Self { dir, id: id.to_owned() })
+        Ok(Self {
+            dir,
+            id: id.to_owned(),
+        })
     }
 
     pub fn path(&self, part: impl AsRef<Path>) -> PathBuf {
@@ -101,7 +110,11 @@ impl Session {
 
 /// Takes a kept lab away.
 pub fn down(dir: &Path) -> Result<()> {
-    let status = Command::new("bash").arg(dir.join("reap.sh")).arg(dir).status().context("running the reaper")?;
+    let status = Command::new("bash")
+        .arg(dir.join("reap.sh"))
+        .arg(dir)
+        .status()
+        .context("running the reaper")?;
     if !status.success() || dir.exists() {
         bail!("{} could not be taken away whole", dir.display());
     }
@@ -110,7 +123,10 @@ pub fn down(dir: &Path) -> Result<()> {
 
 /// Ends this process's session now, and waits for it.
 pub fn close() {
-    let reaper = REAPER.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    let reaper = REAPER
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .take();
     if let Some(mut reaper) = reaper {
         drop(reaper.stdin.take());
         drop(reaper.wait());
@@ -120,22 +136,36 @@ pub fn close() {
 /// When a process was started, in clock ticks since boot: with its pid it names a process for good.
 pub fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.split_whitespace().nth(19).map(str::to_owned)
+    stat.rsplit_once(") ")?
+        .1
+        .split_whitespace()
+        .nth(19)
+        .map(str::to_owned)
 }
 
 /// Sends a signal to one process.
 pub fn signal(pid: u32, number: i32) -> Result<()> {
     let pid = i32::try_from(pid).context("a pid")?;
-    #[expect(unsafe_code, reason = "kill(2) takes two numbers and touches no memory of ours")]
+    #[expect(
+        unsafe_code,
+        reason = "kill(2) takes two numbers and touches no memory of ours"
+    )]
     let rc = unsafe { libc::kill(pid, number) };
-    if rc != 0 { Err(std::io::Error::last_os_error()).context(format!("signal {number} to {pid}")) } else { Ok(()) }
+    if rc != 0 {
+        Err(std::io::Error::last_os_error()).context(format!("signal {number} to {pid}"))
+    } else {
+        Ok(())
+    }
 }
 
 fn at_exit() {
     extern "C" fn leave() {
         close();
     }
-    #[expect(unsafe_code, reason = "atexit(3) only stores the address of a function that lives as long as the process")]
+    #[expect(
+        unsafe_code,
+        reason = "atexit(3) only stores the address of a function that lives as long as the process"
+    )]
     unsafe {
         libc::atexit(leave);
     }
@@ -143,11 +173,25 @@ fn at_exit() {
 
 /// Takes away what labs left whose owner is gone. The reaper does that itself: this is for a reaper that was killed, too.
 fn clear_stale() {
-    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
-    for dir in entries.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX)).map(|e| e.path()) {
-        let Ok(owner) = fs::read_to_string(dir.join("owner")) else { continue };
-        let Some((pid, start)) = owner.split_once(' ') else { continue };
-        let alive = pid.parse().ok().and_then(started).is_some_and(|s| s == start.trim());
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else {
+        return;
+    };
+    for dir in entries
+        .flatten()
+        .filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX))
+        .map(|e| e.path())
+    {
+        let Ok(owner) = fs::read_to_string(dir.join("owner")) else {
+            continue;
+        };
+        let Some((pid, start)) = owner.split_once(' ') else {
+            continue;
+        };
+        let alive = pid
+            .parse()
+            .ok()
+            .and_then(started)
+            .is_some_and(|s| s == start.trim());
         if !alive {
             drop(down(&dir));
         }

@@ -25,9 +25,19 @@ impl Paper {
     /// Hosts without guests.
     pub fn new(dir: &Path, hosts: &[&str]) -> Result<Self> {
         fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
-        let hosts = hosts.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
-        let paper =
-            Self { dir: dir.to_owned(), hosts: RefCell::new(hosts), pool: ("RBD".into(), "cloudstack".into(), Some("cloudstack:secret".into())) };
+        let hosts = hosts
+            .iter()
+            .map(|name| ((*name).to_owned(), Vec::new()))
+            .collect();
+        let paper = Self {
+            dir: dir.to_owned(),
+            hosts: RefCell::new(hosts),
+            pool: (
+                "RBD".into(),
+                "cloudstack".into(),
+                Some("cloudstack:secret".into()),
+            ),
+        };
         let names: Vec<String> = paper.hosts.borrow().keys().cloned().collect();
         names.iter().try_for_each(|name| paper.save(name))?;
         Ok(paper)
@@ -38,7 +48,11 @@ impl Paper {
     }
 
     pub fn uris(&self) -> Vec<(String, String)> {
-        self.hosts.borrow().keys().map(|host| (host.clone(), self.uri(host))).collect()
+        self.hosts
+            .borrow()
+            .keys()
+            .map(|host| (host.clone(), self.uri(host)))
+            .collect()
     }
 
     fn file(&self, host: &str) -> PathBuf {
@@ -46,13 +60,22 @@ impl Paper {
     }
 
     fn change(&self, host: &str, how: impl FnOnce(&mut Vec<Domain>) -> Result<()>) -> Result<()> {
-        how(self.hosts.borrow_mut().get_mut(host).with_context(|| format!("no host {host}"))?)?;
+        how(self
+            .hosts
+            .borrow_mut()
+            .get_mut(host)
+            .with_context(|| format!("no host {host}"))?)?;
         self.save(host)
     }
 
     fn save(&self, host: &str) -> Result<()> {
         let hosts = self.hosts.borrow();
-        let guests: Vec<String> = hosts.get(host).into_iter().flatten().map(Domain::test_xml).collect();
+        let guests: Vec<String> = hosts
+            .get(host)
+            .into_iter()
+            .flatten()
+            .map(Domain::test_xml)
+            .collect();
         node(&self.file(host), &guests)
     }
 }
@@ -109,7 +132,14 @@ impl Hands for Paper {
     }
 
     fn xml(&self, host: &str, domain: &str) -> Result<String> {
-        Ok(find(self.hosts.borrow_mut().get_mut(host).with_context(|| format!("no host {host}"))?, domain)?.test_xml())
+        Ok(find(
+            self.hosts
+                .borrow_mut()
+                .get_mut(host)
+                .with_context(|| format!("no host {host}"))?,
+            domain,
+        )?
+        .test_xml())
     }
 
     fn pool(&self) -> (String, String, Option<String>) {
@@ -118,18 +148,25 @@ impl Hands for Paper {
 }
 
 fn find<'a>(guests: &'a mut [Domain], name: &str) -> Result<&'a mut Domain> {
-    guests.iter_mut().find(|g| g.name == name).with_context(|| format!("Domain not found: no domain with matching name '{name}'"))
+    guests
+        .iter_mut()
+        .find(|g| g.name == name)
+        .with_context(|| format!("Domain not found: no domain with matching name '{name}'"))
 }
 
 /// Writes a test driver's file from whole `<domain type='test'>` elements.
 pub fn node(file: &Path, domains: &[String]) -> Result<()> {
-    fs::write(file, format!("<node>{}</node>\n", domains.concat())).with_context(|| format!("writing {}", file.display()))
+    fs::write(file, format!("<node>{}</node>\n", domains.concat()))
+        .with_context(|| format!("writing {}", file.display()))
 }
 
 /// Writes a scan's configuration: the database with its reader, and the URI of each host.
 pub fn config(file: &Path, db: &super::Db, hosts: &[(String, String)]) -> Result<()> {
     let quote = |s: &str| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\""));
-    let lines: String = hosts.iter().map(|(name, uri)| format!("{} = {}\n", quote(name), quote(uri))).collect();
+    let lines: String = hosts
+        .iter()
+        .map(|(name, uri)| format!("{} = {}\n", quote(name), quote(uri)))
+        .collect();
     let text = format!(
         "[database]\nurl = {}\npassword_file = {}\ntls = \"off\"\n\n[libvirt.hosts]\n{lines}",
         quote(&db.url()),

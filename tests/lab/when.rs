@@ -39,10 +39,14 @@ pub fn ago(by: i64) -> Result<String> {
 }
 
 fn seconds(time: &str) -> Result<i64> {
-    let stamp: Timestamp = format!("{}Z", time.replace(' ', "T")).parse().with_context(|| format!("{time:?} is no time"))?;
+    let stamp: Timestamp = format!("{}Z", time.replace(' ', "T"))
+        .parse()
+        .with_context(|| format!("{time:?} is no time"))?;
     Ok(stamp.as_second())
 }
 
 fn text(second: i64) -> Result<String> {
-    Ok(Timestamp::from_second(second)?.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    Ok(Timestamp::from_second(second)?
+        .strftime("%Y-%m-%d %H:%M:%S")
+        .to_string())
 }

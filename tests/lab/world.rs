@@ -29,10 +29,17 @@ pub trait Hands {
 pub fn live_disks(xml: &str) -> Result<Vec<(String, String)>> {
     let doc = roxmltree::Document::parse(xml).context("live XML")?;
     let mut out = Vec::new();
-    for disk in doc.descendants().filter(|n| n.has_tag_name("disk") && n.attribute("device") == Some("disk")) {
+    for disk in doc
+        .descendants()
+        .filter(|n| n.has_tag_name("disk") && n.attribute("device") == Some("disk"))
+    {
         let child = |name: &str| disk.children().find(|n| n.has_tag_name(name));
-        let source = child("source").and_then(|s| ["file", "dev", "name"].iter().find_map(|a| s.attribute(*a))).unwrap_or_default();
-        let target = child("target").and_then(|t| t.attribute("dev")).unwrap_or_default();
+        let source = child("source")
+            .and_then(|s| ["file", "dev", "name"].iter().find_map(|a| s.attribute(*a)))
+            .unwrap_or_default();
+        let target = child("target")
+            .and_then(|t| t.attribute("dev"))
+            .unwrap_or_default();
         out.push((target.to_owned(), source.to_owned()));
     }
     Ok(out)
@@ -43,7 +50,10 @@ pub fn live_disk_xml(xml: &str, target: &str) -> Result<String> {
     let doc = roxmltree::Document::parse(xml).context("live XML")?;
     doc.descendants()
         .filter(|n| n.has_tag_name("disk"))
-        .find(|d| d.children().any(|n| n.has_tag_name("target") && n.attribute("dev") == Some(target)))
+        .find(|d| {
+            d.children()
+                .any(|n| n.has_tag_name("target") && n.attribute("dev") == Some(target))
+        })
         .map(|d| xml[d.range()].to_owned())
         .with_context(|| format!("no disk {target} in the live XML"))
 }

@@ -1,0 +1,351 @@
+//! What is measured. Times are those of whole processes, from before the start to after the end, in rounds that take turns.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::cloud::{self, DISKS, Size};
+use super::daemon::{Daemon, uri};
+use super::lab::maria::Maria;
+use super::lab::session::Session;
+use super::lab::{Db, Shape, testhost};
+use super::process::{self, Run, median};
+use super::relay;
+use super::table::{Goal, Line};
+
+/// Domains that the shell loop is measured on.
+const SAMPLE: u64 = 200;
+/// Of the line's delay, each way.
+const ONE_WAY: Duration = Duration::from_millis(5);
+
+/// What all cases need.
+pub struct Bench {
+    pub session: &'static Session,
+    pub maria: Maria,
+    pub bare: PathBuf,
+    /// Rounds of the near and the far case.
+    pub rounds: (usize, usize),
+}
+
+impl Bench {
+    fn out(&self) -> PathBuf {
+        self.session.path("out")
+    }
+
+    /// A cloud of this size in a schema of its own.
+    fn cloud(&self, name: &str, size: Size) -> Result<Db> {
+        let db = self.maria.schema(name, Shape::V4_22)?;
+        cloud::write(&db, size)?;
+        Ok(db)
+    }
+
+    /// A configuration, written; `more` is put behind it.
+    fn config(&self, name: &str, db: &Db, uris: &[(String, String)], more: &str) -> Result<PathBuf> {
+        let file = self.session.path(format!("{name}.toml"));
+        testhost::config(&file, db, uris)?;
+        let text = fs::read_to_string(&file)? + more;
+        fs::write(&file, text)?;
+        Ok(file)
+    }
+
+    fn scan(&self, config: &Path, more: &[&str]) -> Result<Run> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_volrecon"));
+        command
+            .args(["scan", "-o", "json", "--config"])
+            .arg(config)
+            .args(more);
+        process::run(&mut command, &self.out())
+    }
+
+    /// The reader in C, and that it read as many domains.
+    fn bare(&self, uri: &str, domains: u64) -> Result<Run> {
+        let run = process::run(Command::new(&self.bare).arg(uri), &self.out())?;
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        ensure!(
+            run.code == 0 && said.starts_with(&format!("{domains} domains")),
+            "the bare reader: {said:?}"
+        );
+        Ok(run)
+    }
+
+    /// 1,000 domains behind a socket on this machine.
+    pub fn near(&self, notes: &mut Vec<String>) -> Result<Vec<Line>> {
+        let size = Size {
+            hosts: 1,
+            domains: 1000,
+        };
+        let db = self.cloud("bench_near", size)?;
+        let xml = cloud::domains(size, 1);
+        let daemon = Daemon::start(self.session, "near", &xml)?;
+        let config = self.config("near", &db, &[("kvm1".to_owned(), daemon.uri())], "")?;
+        let defaults = self.session.path("my.cnf");
+        let (user, password) = (super::lab::maria::READER, super::lab::maria::PASSWORD);
+        fs::write(
+            &defaults,
+            format!(
+                "[client]\nuser={user}\npassword={password}\nhost=127.0.0.1\nport={}\n",
+                db.port
+            ),
+        )?;
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/loop.sh");
+        let shell = |domains: u64| {
+            let mut command = Command::new("bash");
+            command
+                .arg(&script)
+                .arg(daemon.uri())
+                .arg(&defaults)
+                .arg(&db.name)
+                .arg(domains.to_string());
+            process::run(&mut command, &self.out())
+        };
+        // Warm-ups, which also show that all three see the same cloud.
+        healthy(&self.scan(&config, &[])?, size)?;
+        let bytes = bytes_of(&self.bare(&daemon.uri(), size.vms())?)?;
+        let seen = shell(SAMPLE / 10)?;
+        let listed = String::from_utf8_lossy(&seen.stdout).matches(" network ").count() as u64;
+        ensure!(
+            seen.code == 0 && listed == SAMPLE / 10 * DISKS,
+            "the shell loop left with {} and saw {listed} disks",
+            seen.code
+        );
+
+        let (mut ours, mut bare, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
+        let mut busy = 0;
+        for _ in 0..self.rounds.0 {
+            busy += usize::from(!process::quiet());
+            ours.push(self.scan(&config, &[])?.time);
+            bare.push(self.bare(&daemon.uri(), size.vms())?.time);
+            by_hand.push(shell(SAMPLE)?.time);
+        }
+        let scaled = median(&by_hand) * u32::try_from(size.vms() / SAMPLE)?;
+        notes.push(format!(
+            "Domains of 4 RBD disks with {} bytes of XML each. The shell loop (`benches/loop.sh`) ran on {SAMPLE} of the {} domains and took {}; \
+             its time is scaled by {}.",
+            bytes / size.vms(),
+            size.vms(),
+            show(median(&by_hand)),
+            size.vms() / SAMPLE
+        ));
+        notes.push(spread("1,000 domains, local socket", &ours, &bare));
+        let what = "1,000 domains × 4 disks, local socket";
+        let runs = (ours.len(), busy);
+        Ok(vec![
+            Line {
+                what: what.to_owned(),
+                ours: show(median(&ours)),
+                against: format!("shell loop {}", show(scaled)),
+                figure: ratio(scaled, median(&ours)),
+                unit: "times as fast",
+                goal: Goal::AtLeast(60.0),
+                runs,
+            },
+            versus_bare(what, &ours, &bare, 1.15, runs),
+        ])
+    }
+
+    /// 300 domains behind a line of 10 ms.
+    pub fn far(&self, notes: &mut Vec<String>) -> Result<Vec<Line>> {
+        let size = Size {
+            hosts: 1,
+            domains: 300,
+        };
+        let db = self.cloud("bench_far", size)?;
+        let daemon = Daemon::start(self.session, "far", &cloud::domains(size, 1))?;
+        let slow = self.session.path("slow.sock");
+        relay::unix(&slow, daemon.socket(), ONE_WAY)?;
+        let slow = uri("default", &slow);
+        let hosts = [("kvm1".to_owned(), slow.clone())];
+        let config = self.config("far", &db, &hosts, "")?;
+        let far_db = Db {
+            port: relay::tcp(db.port, ONE_WAY)?,
+            ..db
+        };
+        let both = self.config("farther", &far_db, &hosts, "")?;
+        healthy(&self.scan(&config, &[])?, size)?;
+        self.bare(&slow, size.vms())?;
+
+        let (mut ours, mut bare, mut with_db) = (Vec::new(), Vec::new(), Vec::new());
+        let mut busy = 0;
+        for _ in 0..self.rounds.1 {
+            busy += usize::from(!process::quiet());
+            ours.push(self.scan(&config, &[])?.time);
+            bare.push(self.bare(&slow, size.vms())?.time);
+            with_db.push(self.scan(&both, &[])?.time);
+        }
+        notes.push(spread("300 domains, 10 ms", &ours, &bare));
+        let runs = (ours.len(), busy);
+        Ok(vec![
+            versus_bare("300 domains, libvirt 10 ms away", &ours, &bare, 0.4, runs),
+            Line {
+                goal: Goal::None,
+                ..versus_bare(
+                    "the same, the database 10 ms away, too",
+                    &with_db,
+                    &bare,
+                    0.4,
+                    runs,
+                )
+            },
+        ])
+    }
+
+    /// 100,000 disks: memory at the peak.
+    pub fn large(&self, notes: &mut Vec<String>) -> Result<Vec<Line>> {
+        let size = Size {
+            hosts: 25,
+            domains: 1000,
+        };
+        let db = self.cloud("bench_large", size)?;
+        let uris = self.files("large", size)?;
+        let config = self.config("large", &db, &uris, "")?;
+        let seen = self.session.path("large.json");
+        let seen = seen.to_str().context("the lab's directory")?;
+        let live = self.scan(&config, &[])?;
+        healthy(&live, size)?;
+        let saving = self.scan(&config, &["--save", seen])?;
+        let offline = self.scan(&config, &["--evidence", seen])?;
+        healthy(&offline, size)?;
+        notes.push(format!(
+            "100,000 disks: a live scan of 25 files of libvirt's test driver took {}, parsing them in volrecon's own process, whose memory \
+             their domains are in; offline {} from a file of {} MiB. The bench itself had {} MiB at its peak, below which no child's can be told.",
+            show(live.time),
+            show(offline.time),
+            fs::metadata(seen)?.len() >> 20,
+            process::own_peak() >> 10,
+        ));
+        let line = |what: &str, run: &Run| Line {
+            what: format!("100,000 disks, {what}: peak memory"),
+            ours: show(run.time),
+            against: String::new(),
+            figure: mebibytes(run.peak),
+            unit: "MiB",
+            goal: Goal::Under(200.0),
+            runs: (1, 0),
+        };
+        Ok(vec![
+            line("offline", &offline),
+            line("live, 25 hosts", &live),
+            line("live with --save", &saving),
+        ])
+    }
+
+    /// 100 hosts of which 3 hang.
+    pub fn hanging(&self) -> Result<Vec<Line>> {
+        let size = Size {
+            hosts: 100,
+            domains: 10,
+        };
+        let db = self.cloud("bench_hang", size)?;
+        let mut uris = self.files("hang", size)?;
+        // Not the last ones: those that come after them must not wait for them.
+        for (_, hung) in uris.iter_mut().skip(10).step_by(30).take(3) {
+            let socket = self.session.path(format!(
+                "mute{}.sock",
+                hung.len() + fs::read_dir(&self.session.dir)?.count()
+            ));
+            relay::mute(&socket)?;
+            *hung = uri("default", &socket);
+        }
+        let deadline = Duration::from_secs(3);
+        let config = self.config("hang", &db, &uris, "\n[libvirt]\nhost_timeout = \"3s\"\n")?;
+        let run = self.scan(&config, &[])?;
+        let document: serde_json::Value =
+            serde_json::from_slice(&run.stdout).context("the scan's document")?;
+        let summary = (
+            &document["summary"]["hosts_seen"],
+            &document["summary"]["hosts_unseen"],
+        );
+        ensure!(
+            summary.0 == 97 && summary.1 == 3,
+            "97 hosts seen and 3 not, it should be: {summary:?}"
+        );
+        Ok(vec![Line {
+            what: "100 hosts of which 3 hang: whole scan".to_owned(),
+            ours: show(run.time),
+            against: format!("host_timeout {}", show(deadline)),
+            figure: run.time.as_secs_f64(),
+            unit: "s",
+            goal: Goal::Under((deadline + Duration::from_secs(2)).as_secs_f64()),
+            runs: (1, 0),
+        }])
+    }
+
+    /// Hosts as files of the test driver.
+    fn files(&self, name: &str, size: Size) -> Result<Vec<(String, String)>> {
+        let dir = self.session.subdir(name)?;
+        (1..=size.hosts)
+            .map(|host| {
+                let file = dir.join(format!("kvm{host}.xml"));
+                testhost::node(&file, &cloud::domains(size, host))?;
+                Ok((format!("kvm{host}"), format!("test://{}", file.display())))
+            })
+            .collect()
+    }
+}
+
+/// A scan that saw all of it and found nothing.
+fn healthy(run: &Run, size: Size) -> Result<()> {
+    let document: serde_json::Value = serde_json::from_slice(&run.stdout).context("the scan's document")?;
+    let summary = &document["summary"];
+    if run.code != 0 || summary["disks"] != size.disks() || summary["volumes"] != size.disks() {
+        bail!(
+            "a healthy cloud of {} disks, and the scan left with {}: {summary}",
+            size.disks(),
+            run.code
+        );
+    }
+    Ok(())
+}
+
+fn versus_bare(what: &str, ours: &[Duration], bare: &[Duration], most: f64, runs: (usize, usize)) -> Line {
+    Line {
+        what: what.to_owned(),
+        ours: show(median(ours)),
+        against: format!("bare reader in C {}", show(median(bare))),
+        figure: ratio(median(ours), median(bare)),
+        unit: "of its time",
+        goal: Goal::AtMost(most),
+        runs,
+    }
+}
+
+/// How far the rounds lie apart: the ratio of each round, and its quartiles.
+fn spread(what: &str, ours: &[Duration], bare: &[Duration]) -> String {
+    let mut ratios: Vec<f64> = ours.iter().zip(bare).map(|(a, b)| ratio(*a, *b)).collect();
+    ratios.sort_by(f64::total_cmp);
+    let at = |part: usize| ratios.get((ratios.len() - 1) * part / 4).copied().unwrap_or(0.0);
+    format!(
+        "{what}: round by round, volrecon took {:.2} to {:.2} of the bare reader's time (quartiles; median {:.2}).",
+        at(1),
+        at(3),
+        at(2)
+    )
+}
+
+fn bytes_of(run: &Run) -> Result<u64> {
+    let said = String::from_utf8_lossy(&run.stdout).into_owned();
+    said.split_whitespace()
+        .nth(2)
+        .and_then(|n| n.parse().ok())
+        .with_context(|| format!("the bare reader said {said:?}"))
+}
+
+fn ratio(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64()
+}
+
+fn show(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{:.2} s", time.as_secs_f64())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+fn mebibytes(kibibytes: u64) -> f64 {
+    kibibytes as f64 / 1024.0
+}
