@@ -1,12 +1,14 @@
 //! A cloud of a test's own: a schema on the lab's MariaDB, three hosts on libvirt's test driver, and volrecon run on them.
 
 use crate::lab::domxml::{Disk, Source};
-use crate::lab::maria::{Db, PASSWORD, READER, Shape};
+use crate::lab::maria::{Db, PASSWORD, Shape};
 use crate::lab::occurrences::Telling;
 use crate::lab::replay::Play;
 use crate::lab::rows::{Cloud, Row, uuid};
+use crate::lab::staging;
 use crate::lab::testhost::{self, Paper};
-use crate::lab::{self, staging, world::Hands};
+use crate::lab::{self, world::Hands};
+use mysql::prelude::Queryable;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +28,7 @@ pub fn settings(db: &Db) -> DatabaseSettings {
         host: "127.0.0.1".to_owned(),
         port: db.port,
         socket: None,
-        user: READER.to_owned(),
+        user: db.reader.clone(),
         password: Some(Secret::new(PASSWORD)),
         schema: db.name.clone(),
         tls: Tls::Off,
@@ -175,6 +177,12 @@ impl Stage {
 
     pub fn cloud(&mut self) -> &mut Cloud {
         &mut self.play.cloud
+    }
+
+    /// Takes a table away.
+    pub fn cloud_drop(&self, table: &str) {
+        let sql = format!("DROP TABLE `{table}`");
+        self.db().root().unwrap().query_drop(sql).unwrap();
     }
 
     pub fn db(&self) -> &Db {

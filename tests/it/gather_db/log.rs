@@ -1,7 +1,6 @@
 //! The server's own log of whole scans: reads, and nothing else, whatever the account could do.
 
 use crate::lab;
-use crate::lab::maria::READER;
 use crate::stage::{Run, Stage};
 use mysql::prelude::Queryable;
 use std::collections::BTreeMap;
@@ -109,7 +108,7 @@ fn logged(stage: &Stage, args: &[&str]) -> (Run, String) {
 #[test]
 fn the_log_of_whole_scans_holds_only_reads() {
     let stage = Stage::with_orphan();
-    let schema = stage.db().name.clone();
+    let (schema, reader) = (stage.db().name.clone(), stage.db().reader.clone());
     let evidence = stage.path("seen.json");
     for args in [
         &[][..],
@@ -121,11 +120,11 @@ fn the_log_of_whole_scans_holds_only_reads() {
     ] {
         let (run, log) = logged(&stage, args);
         run.left(1);
-        only_reads(&log, READER, &schema);
+        only_reads(&log, &reader, &schema);
     }
     let (run, log) = logged(&stage, &["--host", "nobody"]);
     run.left(2);
-    only_reads(&log, READER, &schema);
+    only_reads(&log, &reader, &schema);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What cannot be read is named, with what would cure it, and no secret is told.
 
-use crate::lab::maria::{Db, PASSWORD, READER, Shape};
+use crate::lab::maria::{Db, PASSWORD, Shape};
 use crate::stage::{schema, settings};
 use mysql::prelude::Queryable;
 use std::net::TcpListener;
@@ -28,6 +28,7 @@ fn grant(db: &Db, user: &str) -> String {
 #[test]
 fn a_missing_table_is_named_with_the_grant() {
     let db = schema(Shape::V4_22);
+    let reader = &db.reader;
     let rename = |from: &str, to: &str| {
         let sql = format!("RENAME TABLE `{from}` TO `{to}`");
         db.root().unwrap().query_drop(sql).unwrap();
@@ -49,11 +50,11 @@ fn a_missing_table_is_named_with_the_grant() {
         rename(table, "elsewhere");
         let (text, hint) = told(&settings(&db));
         let wanted = format!(
-            "the schema {:?} has no table {table}, or {READER:?} may not read it",
+            "the schema {:?} has no table {table}, or {reader:?} may not read it",
             db.name
         );
         assert_eq!(text, wanted);
-        assert!(hint.contains(&grant(&db, READER)), "{hint}");
+        assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
         rename("elsewhere", table);
     }
 }
@@ -78,14 +79,15 @@ fn tables_that_some_releases_lack_may_be_missing() {
 #[test]
 fn a_missing_column_is_named() {
     let db = schema(Shape::V4_22);
+    let reader = &db.reader;
     let sql = "ALTER TABLE volumes DROP COLUMN device_id";
     db.root().unwrap().query_drop(sql).unwrap();
     let (text, hint) = told(&settings(&db));
     assert_eq!(
         text,
-        format!("the table volumes has no column device_id, or {READER:?} may not read it")
+        format!("the table volumes has no column device_id, or {reader:?} may not read it")
     );
-    assert!(hint.contains(&grant(&db, READER)), "{hint}");
+    assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
 }
 
 /// An account of its own with what is granted; `{db}` is the schema.
@@ -156,6 +158,7 @@ fn privileges_by_the_table_are_enough() {
 #[test]
 fn a_wrong_password_a_wrong_schema_and_nobody_there() {
     let db = schema(Shape::V4_22);
+    let reader = &db.reader;
     let wrong = DatabaseSettings {
         password: Some(Secret::new("not-it")),
         ..settings(&db)
@@ -165,7 +168,10 @@ fn a_wrong_password_a_wrong_schema_and_nobody_there() {
         text.contains(&format!("127.0.0.1:{}", db.port)) && text.contains("Access denied"),
         "{text}"
     );
-    assert!(hint.contains(READER) && hint.contains("password_file"), "{hint}");
+    assert!(
+        hint.contains(&db.reader) && hint.contains("password_file"),
+        "{hint}"
+    );
     assert!(!format!("{wrong:?}").contains("not-it"));
 
     let root = DatabaseSettings {
@@ -191,7 +197,7 @@ fn a_wrong_password_a_wrong_schema_and_nobody_there() {
     });
     assert!(
         text.contains(&format!(
-            "cannot connect to the database at 127.0.0.1:{port} as {READER:?}"
+            "cannot connect to the database at 127.0.0.1:{port} as {reader:?}"
         )),
         "{text}"
     );
