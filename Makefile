@@ -37,11 +37,8 @@ bless: deps ## rewrite goldens and generated files, to be read in the diff
 bench: deps ## the speed ratios, measured in one interleaved run
 	$(CARGO) bench
 
-fuzz: deps ## the XML reader on made-up documents, for longer (FUZZ_SECONDS=300)
-	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
-	@mkdir -p fuzz/corpus/domain_xml
-	RUSTC_BOOTSTRAP=1 cargo fuzz run --sanitizer none domain_xml fuzz/corpus/domain_xml tests/corpus/domain_xml -- \
-		-max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10
+fuzz: deps ## the properties of the XML reader, many more cases of each (FUZZ_CASES=200000)
+	PROPTEST_CASES=$(FUZZ_CASES) $(CARGO) test --test it -- domain_xml::
 
 lab: deps ## start the lab on real libvirt, QEMU and Ceph, and keep it up
 	@$(CARGO) build --quiet --example lab

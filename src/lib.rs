@@ -15,6 +15,8 @@
 //! | [`evidence`] | model | gather, classify, plan, render |
 //! | [`gather`] | model, evidence | classify, plan, render, cli |
 //! | [`sight`], [`classify`], [`plan`] | model, evidence, sight (plan: classify) | I/O, the clock, config, render |
+//! | [`cli`] | classify and render, for their names | the meaning of what was typed |
+//! | [`config`] | gather, for the settings it takes; cli | a secret on the outside |
 //! | [`render`] | the values | anything that does I/O elsewhere |
 //!
 //! `tests/it/house.rs` reads the imports and holds this table. [`run`] is the only one that sees all rooms.

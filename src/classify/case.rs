@@ -1,7 +1,7 @@
 //! One volume's case: what its row says, who holds it, and what stands in the way of judging it.
 
 use super::cause::History;
-use super::finding::Class;
+use super::class::Class;
 use crate::model::{Vm, VmId, Volume};
 use crate::sight::{Flux, Held, Obstacle, Sight, Who};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +37,8 @@ pub struct Case<'s, 'e> {
     pub claim: Option<&'e Vm>,
     /// The disks that are this volume's.
     pub held: Vec<Held>,
+    /// Disks on its source that bear the serial of another volume.
+    pub conflicting: Vec<Held>,
 }
 
 impl<'s, 'e> Case<'s, 'e> {
@@ -54,6 +56,7 @@ impl<'s, 'e> Case<'s, 'e> {
             volume,
             claim,
             held: sight.holders(volume.id),
+            conflicting: sight.conflicting(volume.id).collect(),
         }
     }
 
@@ -118,7 +121,7 @@ impl<'s, 'e> Case<'s, 'e> {
     #[must_use]
     pub fn looks_right(&self) -> bool {
         match self.held.as_slice() {
-            [] => !self.claim_runs() || self.volume.state.has_no_disk_yet(),
+            [] => !self.claim_runs() || self.volume.state.has_no_disk_yet() || self.volume.is_deleted(),
             [one] => {
                 let vm = self.sight.seats()[one.seat].vm();
                 vm.is_some() && vm == self.volume.instance

@@ -3,7 +3,8 @@
 //! An ordinary detach also completes after its attach: order alone proves nothing. What tells the three classes apart is
 //! the VM that the clearing work job was meant for, against the VM that holds the disk.
 
-use super::finding::{Cause, Class, Confidence, Moment};
+use super::class::Class;
+use super::finding::{Cause, Confidence, Moment};
 use super::tell;
 use crate::model::{Job, JobKind, JobState, VmId, Volume, VolumeId, Work};
 use crate::sight::Sight;
@@ -45,11 +46,21 @@ impl<'e> History<'e> {
             .filter(|job| job.kind == JobKind::Work)
     }
 
-    /// Whether a detach of the volume from this VM is on record, whatever became of it.
+    /// Whether a detach of the volume from this VM is on record that came after its last attach there, whatever became
+    /// of it: an older one explains nothing.
     #[must_use]
-    pub fn has_detach(&self, volume: VolumeId, vm: VmId) -> bool {
+    pub fn has_detach_since_attach(&self, volume: VolumeId, vm: VmId) -> bool {
+        let here = |job: &&Job| job.vm == Some(vm);
+        let attached = |job: &&Job| job.work == Work::Attach && job.state == JobState::Succeeded;
+        let since = self
+            .work(volume)
+            .filter(here)
+            .rfind(attached)
+            .and_then(|job| job.completed);
+        let later = |job: &Job| since.is_none() || job.completed.is_none() || job.completed >= since;
         self.work(volume)
-            .any(|job| job.work == Work::Detach && job.vm == Some(vm))
+            .filter(here)
+            .any(|job| job.work == Work::Detach && later(job))
     }
 }
 
@@ -105,11 +116,17 @@ fn after_attach<'e>(
 ) -> Told<'e> {
     let name = tell::instance(sight, holder);
     let at = attach.completed.map_or_else(String::new, |t| format!(" at {t}"));
-    let after =
-        |job: &&Job| may_have_cleared(job) && job.completed >= attach.completed && job.completed.is_some();
-    let Some(clear) = history.work(volume.id).find(after) else {
+    // An attach to another VM needs a row that is free: what cleared this one came before it, and is not on record.
+    let elsewhere =
+        |job: &Job| job.work == Work::Attach && job.state == JobState::Succeeded && job.vm != Some(holder);
+    let after = |job: &&Job| {
+        let turns = may_have_cleared(job) || elsewhere(job);
+        turns && job.id != attach.id && job.completed.is_some() && job.completed >= attach.completed
+    };
+    let first = history.work(volume.id).find(after);
+    let Some(clear) = first.filter(|job| job.work == Work::Detach) else {
         let summary = format!(
-            "job-{} attached the volume to {name}{at}, and no detach is on record after it: the attachment was lost, or never written",
+            "job-{} attached the volume to {name}{at}, and no detach is on record that could have cleared it: the attachment was lost, or never written",
             attach.number()
         );
         return (Class::LostAttach, Confidence::Likely, None, summary);
@@ -158,17 +175,11 @@ fn after_attach<'e>(
 /// The holder's attach is not on record: it failed, or it is older than the history.
 fn without_attach<'e>(sight: &Sight<'_>, history: &History<'e>, volume: &Volume, holder: VmId) -> Told<'e> {
     let name = tell::instance(sight, holder);
-    let tried = |job: &&Job| job.work == Work::Attach && job.vm == Some(holder);
-    if let Some(attach) = history.work(volume.id).rfind(tried) {
-        let summary = format!(
-            "job-{} tried to attach the volume to {name} and did not succeed by the rows, but the disk is plugged in",
-            attach.number()
-        );
-        return (Class::LostAttach, Confidence::Likely, Some(attach), summary);
-    }
-    // The holder's attach came before the history. Whatever first cleared or gave away the row since then decides.
-    let decides =
-        |job: &&Job| may_have_cleared(job) || (job.work == Work::Attach && job.state == JobState::Succeeded);
+    // Whatever first cleared the row, gave it away, or tried to plug the disk in here decides.
+    let decides = |job: &&Job| {
+        let tried = job.work == Work::Attach && job.vm == Some(holder);
+        may_have_cleared(job) || tried || (job.work == Work::Attach && job.state == JobState::Succeeded)
+    };
     match history.work(volume.id).find(decides) {
         Some(clear) if clear.work == Work::Detach => {
             let when = clear.completed.map_or_else(String::new, |t| t.to_string());
@@ -187,6 +198,13 @@ fn without_attach<'e>(sight: &Sight<'_>, history: &History<'e>, volume: &Volume,
                 clear.number()
             );
             (Class::StragglerDetach, Confidence::Likely, Some(clear), summary)
+        }
+        Some(attach) if attach.vm == Some(holder) => {
+            let summary = format!(
+                "job-{} tried to attach the volume to {name} and did not succeed by the rows, but the disk is plugged in",
+                attach.number()
+            );
+            (Class::LostAttach, Confidence::Likely, Some(attach), summary)
         }
         _ => {
             let since = volume

@@ -2,16 +2,16 @@
 
 use super::case::{Answer, Case};
 use super::cause::{self, History};
-use super::finding::{Class, Finding, Mark, NotJudged, Severity, Subject, Verdicts};
+use super::class::{Class, Severity};
+use super::finding::{Finding, Mark, NotJudged, Subject, Verdicts};
 use super::rules::{
-    deleted_in_use, double_open, duplicate_slot, foreign_holder, identity_conflict, incomplete_detach,
-    lost_attach, missing_disk, pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk,
-    vm_drift, wrong_vm,
+    deleted_in_use, double_open, foreign_holder, incomplete_detach, lost_attach, missing_disk,
+    pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk, vm_drift, wrong_vm,
 };
 use super::{scope, tell};
-use crate::model::{HostId, PoolId, Vm, VmId, VmState, Volume, VolumeId, ZoneId};
-use crate::sight::{Obstacle, Sight, Who};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use crate::model::{Vm, VmId, VmState, Volume, VolumeId};
+use crate::sight::{Asked, Flux, Obstacle, Sight, Who};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type Rule = fn(&Case<'_, '_>) -> Answer;
 
@@ -41,44 +41,63 @@ pub fn classify(sight: &Sight<'_>) -> Verdicts {
         history: &history,
         out: Verdicts::default(),
         by_volume: HashMap::new(),
-        wanted_zones: HashSet::new(),
-        wanted_vms: HashSet::new(),
-        wanted_places: HashSet::new(),
+        asked: Asked::default(),
     };
     let troubled = court.judge_vms();
     court.judge_volumes(&troubled);
     court.judge_slots();
-    court.out.findings.extend(identity_conflict::findings(sight));
+    court.judge_conflicts();
     court.out.findings.extend(unknown_disk::findings(sight));
     court.out.findings.extend(pending_straggler::findings(sight));
     court.find_blocks();
-    let mut out = court.finish();
+    let mut out = court.finish(troubled);
     if let Some(earlier) = &sight.evidence.earlier {
         let before = classify(&Sight::new(earlier));
         let stood: BTreeSet<&str> = before.findings.iter().map(|f| f.id.as_str()).collect();
-        out.findings.retain(|finding| stood.contains(finding.id.as_str()));
+        let (stands, fresh) = out
+            .findings
+            .into_iter()
+            .partition(|f| stood.contains(f.id.as_str()));
+        out.findings = stands;
+        settle(&mut out, fresh);
     }
     out
 }
 
-struct Court<'s, 'e> {
-    sight: &'s Sight<'e>,
-    history: &'s History<'e>,
-    out: Verdicts,
-    by_volume: HashMap<VolumeId, usize>,
-    wanted_zones: HashSet<ZoneId>,
-    wanted_vms: HashSet<VmId>,
-    wanted_places: HashSet<Place>,
+/// What only the later of two looks shows is in flux, and said to be.
+fn settle(out: &mut Verdicts, fresh: Vec<Finding>) {
+    let told: BTreeSet<VolumeId> = out
+        .findings
+        .iter()
+        .filter_map(|f| Some(f.volume.as_ref()?.id))
+        .collect();
+    let mut moving = BTreeSet::new();
+    for finding in fresh {
+        moving.extend(finding.volume.as_ref().map(|v| v.id));
+        out.in_flux.push(NotJudged {
+            volume: finding.volume.and_then(|v| v.uuid),
+            vm: finding.vm.map(|vm| vm.instance),
+            why: format!("{} in the later of two looks only", finding.class),
+            code: "moved",
+            stuck: false,
+        });
+    }
+    for (id, mark) in &mut out.marks {
+        if moving.contains(id) && !told.contains(id) {
+            *mark = Mark::InFlux;
+        }
+    }
+    out.in_flux.sort();
+    out.in_flux.dedup();
 }
 
-/// What decides which hosts a suspect makes worth asking.
-type Place = (
-    Option<PoolId>,
-    Option<PoolId>,
-    ZoneId,
-    Option<VmId>,
-    Option<HostId>,
-);
+pub(super) struct Court<'s, 'e> {
+    pub sight: &'s Sight<'e>,
+    history: &'s History<'e>,
+    pub out: Verdicts,
+    pub by_volume: HashMap<VolumeId, usize>,
+    asked: Asked,
+}
 
 impl Court<'_, '_> {
     fn judge_vms(&mut self) -> BTreeMap<VmId, Class> {
@@ -90,13 +109,7 @@ impl Court<'_, '_> {
                 self.trouble(vm, Class::SplitVm);
             }
             if let Some(flux) = flux {
-                self.out.in_flux.push(NotJudged {
-                    volume: None,
-                    vm: Some(vm.instance.clone()),
-                    why: flux.why.clone(),
-                    code: if flux.stuck { "stuck" } else { flux.code },
-                    stuck: flux.stuck,
-                });
+                self.in_flux(None, Some(vm.instance.clone()), flux);
                 continue;
             }
             if self.sight.is_mismatched(vm.id) {
@@ -157,36 +170,27 @@ impl Court<'_, '_> {
             .collect();
         self.out.findings.push(finding);
         // Where it runs, if not where it should: every host that it could run on is worth asking.
-        if self.wanted_zones.insert(vm.zone) {
-            self.out.wanted.extend(self.sight.ask_in_zone(vm.zone));
-        }
+        self.sight.ask_in_zone(vm.zone, &mut self.asked);
     }
 
-    /// Hosts that would complete the sight of a suspect, and of the VMs that it touches. Suspects of the same pools and
-    /// VMs want the same hosts: asked once.
+    /// Hosts that would complete the sight of a suspect, and of the VMs that it touches.
     fn want(&mut self, volume: &Volume) {
-        let holder = self.sight.holders(volume.id).first().copied();
-        let seat = holder.map(|held| self.sight.seats()[held.seat]);
-        let place = (
-            volume.pool,
-            volume.last_pool,
-            volume.zone,
-            volume.instance,
-            seat.map(|s| s.host),
-        );
-        if self.wanted_places.insert(place) {
-            self.out.wanted.extend(self.sight.ask_for(volume));
-        }
-        let vms = volume.instance.into_iter().chain(seat.and_then(|s| s.vm()));
-        for vm in vms.filter_map(|id| self.sight.vm(id)) {
-            if self.wanted_vms.insert(vm.id) {
-                self.out.wanted.extend(self.sight.ask_for_vm(vm));
-            }
+        self.sight.ask_for(volume, &mut self.asked);
+        let holders = self.sight.holders(volume.id).into_iter();
+        let holders = holders.filter_map(|held| self.sight.seats()[held.seat].vm());
+        let vms: Vec<VmId> = volume.instance.into_iter().chain(holders).collect();
+        for vm in vms.into_iter().filter_map(|id| self.sight.vm(id)) {
+            self.sight.ask_for_vm(vm, &mut self.asked);
         }
     }
 
     fn judge_volumes(&mut self, troubled: &BTreeMap<VmId, Class>) {
         for volume in self.sight.volumes().filter(|v| self.sight.is_judged(v)) {
+            let settled = volume.instance.is_some_and(|vm| !troubled.contains_key(&vm));
+            if settled && self.sight.is_plainly_healthy(volume) {
+                self.out.marks.push((volume.id, Mark::Healthy));
+                continue;
+            }
             let case = Case::new(self.sight, self.history, troubled, volume);
             let (mark, finding) = self.judge_volume(&case);
             if let Some(finding) = finding {
@@ -262,7 +266,12 @@ impl Court<'_, '_> {
         finding.also = also;
         finding.volume = Some(tell::volume_ref(sight, case.volume));
         finding.claim = tell::claim(sight, case.volume);
-        finding.holders = case.held.iter().map(|held| tell::holder(sight, *held)).collect();
+        let mut disks = case.held.clone();
+        if class == Class::DoubleOpen {
+            disks.extend(&case.conflicting);
+            disks.sort_unstable();
+        }
+        finding.holders = disks.into_iter().map(|held| tell::holder(sight, held)).collect();
         let holder = case.held.iter().find_map(|held| sight.seats()[held.seat].vm());
         let by_row = matches!(
             class,
@@ -298,9 +307,14 @@ impl Court<'_, '_> {
             .iter()
             .find_map(|held| self.sight.seats()[held.seat].vm());
         let vm = case.volume.instance.or(holder);
+        let vm = vm.map(|id| tell::instance(self.sight, id));
+        self.in_flux(case.volume.uuid.clone(), vm, &flux);
+    }
+
+    pub(super) fn in_flux(&mut self, volume: Option<String>, vm: Option<String>, flux: &Flux) {
         self.out.in_flux.push(NotJudged {
-            volume: case.volume.uuid.clone(),
-            vm: vm.map(|id| tell::instance(self.sight, id)),
+            volume,
+            vm,
             why: flux.why.clone(),
             code: if flux.stuck { "stuck" } else { flux.code },
             stuck: flux.stuck,
@@ -308,7 +322,7 @@ impl Court<'_, '_> {
     }
 
     fn cannot_tell(&mut self, volume: Option<&Volume>, vm: Option<&Vm>, first: Obstacle) {
-        self.out.wanted.extend(first.ask);
+        self.asked.hosts.extend(first.ask);
         if let Some(volume) = volume {
             self.want(volume);
         }
@@ -321,44 +335,9 @@ impl Court<'_, '_> {
         });
     }
 
-    /// A volume with a higher class tells its shared slot in `also`; else the slot is a finding of its own.
-    fn judge_slots(&mut self) {
-        for vm in self.sight.vms().filter(|vm| vm.is_kvm() && vm.removed.is_none()) {
-            for finding in duplicate_slot::findings(self.sight, vm) {
-                let members = finding.volume.iter().chain(&finding.others).map(|v| v.id);
-                let higher = members.filter_map(|id| self.by_volume.get(&id)).copied().next();
-                match higher.and_then(|index| self.out.findings.get_mut(index)) {
-                    Some(found) => found.also.push(Class::DuplicateSlot),
-                    None => self.out.findings.push(finding),
-                }
-            }
-        }
-    }
-
-    /// Which attaches collide, and which finding is to blame.
-    fn find_blocks(&mut self) {
-        for vm in self.sight.vms().filter(|vm| vm.is_kvm() && vm.removed.is_none()) {
-            let [seat] = self.sight.seats_of(vm.id)[..] else {
-                continue;
-            };
-            for taken in self.sight.taken_slots(vm, seat) {
-                let block = tell::block(self.sight, vm, &taken);
-                let place = self.sight.disk(taken.held);
-                let uuid = &self.sight.seats()[seat].domain.uuid;
-                for finding in &mut self.out.findings {
-                    let holds = finding.holders.iter().any(|h| {
-                        h.domain_uuid == *uuid && h.target.as_deref() == Some(place.target.as_str())
-                    });
-                    if holds && !finding.blocks.contains(&block) {
-                        finding.blocks.push(block.clone());
-                    }
-                }
-                self.out.blocked.push(block);
-            }
-        }
-    }
-
-    fn finish(mut self) -> Verdicts {
+    fn finish(mut self, troubled: BTreeMap<VmId, Class>) -> Verdicts {
+        self.out.troubled = troubled.into_keys().collect();
+        self.out.wanted = std::mem::take(&mut self.asked.hosts);
         for finding in &mut self.out.findings {
             finding.also.sort_unstable();
             finding.also.dedup();

@@ -3,8 +3,10 @@
 //! *Comes in*: a [`crate::sight::Sight`] over the evidence. *Goes out*: findings in their order, and what could not be
 //! judged. *Never*: reads anything, asks the time, or knows how a finding is shown or repaired.
 
+mod beside;
 mod case;
 mod cause;
+mod class;
 mod finding;
 mod judge;
 mod rules;
@@ -13,9 +15,10 @@ mod tell;
 
 pub use case::{Answer, Case};
 pub use cause::History;
+pub use class::{Class, Severity};
 pub use finding::{
-    Action, Block, BlockedBy, Cause, Claim, Class, Confidence, Finding, Holder, InUse, Mark, Moment,
-    NotJudged, Offer, Remedy, Severity, Subject, Verdicts, VmRef, VolumeRef,
+    Action, Block, BlockedBy, Cause, Claim, Confidence, Finding, Holder, InUse, Mark, Moment, NotJudged,
+    Offer, Remedy, Subject, Verdicts, VmRef, VolumeRef,
 };
 pub use judge::classify;
 pub use rules::{Story, stories};

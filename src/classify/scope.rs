@@ -1,6 +1,6 @@
 //! A scope leaves out what does not touch it.
 
-use super::finding::{Finding, NotJudged, Verdicts};
+use crate::classify::{Finding, NotJudged, Verdicts};
 use crate::model::{HostId, VmId, VolumeId};
 use crate::sight::Sight;
 use std::collections::{BTreeSet, HashMap};

@@ -1,6 +1,7 @@
 //! Evidence in the words of a finding: references, claims, holders, names.
 
-use super::finding::{Block, BlockedBy, Claim, Class, Finding, Holder, InUse, Subject, VmRef, VolumeRef};
+use super::class::Class;
+use super::finding::{Block, BlockedBy, Claim, Finding, Holder, InUse, Subject, VmRef, VolumeRef};
 use crate::model::{Bus, Slot, Vm, VmId, Volume};
 use crate::sight::{Held, Sight, Taken};
 use sha2::{Digest, Sha256};

@@ -18,6 +18,6 @@ pub use infra::{Cluster, Host, Pool, PoolScope, PoolType, Zone};
 pub use job::{Job, JobKind, JobState, Reconcile, Work};
 pub use libvirt::{Device, Disk, Domain, RunState, Source, SourceKind};
 pub use slot::{Bus, Slot, target_index};
-pub use source::{SourceKey, expected_keys, seen_keys, serial_of};
+pub use source::{SourceKey, expected_keys, is_plainly, seen_keys, serial_of};
 pub use vm::{ExtraDisk, Vm, VmState, VmType};
 pub use volume::{Volume, VolumeState, VolumeType};

@@ -111,6 +111,41 @@ pub fn expected_keys(volume: &Volume, pool: &Pool) -> Vec<SourceKey> {
     }
 }
 
+/// Whether a source is, letter by letter, the one that a row expects; the common spellings only, and without making a
+/// key. False means that the keys have to tell.
+#[must_use]
+pub fn is_plainly(volume: &Volume, pool: &Pool, source: &Source) -> bool {
+    let Some(image) = volume
+        .path
+        .as_deref()
+        .filter(|p| !p.is_empty() && !p.starts_with('/'))
+    else {
+        return false;
+    };
+    let base = pool.path.as_deref().unwrap_or("");
+    let below = |dir: &str| {
+        let rest = source
+            .name
+            .strip_prefix(dir)
+            .and_then(|rest| rest.strip_prefix('/'));
+        !dir.is_empty() && rest == Some(image)
+    };
+    match (&pool.kind, source.kind) {
+        (PoolType::Rbd, SourceKind::Rbd) | (PoolType::Gluster, SourceKind::Gluster) => {
+            below(base.trim_matches('/'))
+        }
+        (PoolType::NetworkFilesystem, SourceKind::File) => {
+            let rest = source
+                .name
+                .strip_prefix("/mnt/")
+                .and_then(|rest| rest.strip_prefix(pool.uuid.as_str()));
+            rest.and_then(|rest| rest.strip_prefix('/')) == Some(image)
+        }
+        (PoolType::SharedMountPoint | PoolType::Filesystem, SourceKind::File) => below(base),
+        _ => false,
+    }
+}
+
 /// `type=FIBERWWN; address=…; connid.HOST=N; `: only the address names the device.
 fn multipath(path: &str) -> Vec<SourceKey> {
     let mut kind = None;

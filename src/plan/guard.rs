@@ -1,6 +1,5 @@
 //! Guards: preconditions of a remedy that rows and XML can decide. Each names itself and says what it saw.
 
-use crate::classify::{Class, Finding};
 use crate::model::{
     Job, JobState, Pool, PoolType, Slot, Vm, VmId, VmState, VmType, Volume, VolumeState, VolumeType, Work,
 };
@@ -14,14 +13,6 @@ pub(super) struct Broken {
     pub code: &'static str,
     /// What it saw.
     pub why: String,
-}
-
-/// VMs that are split or drifted: nothing of theirs is repaired.
-pub(super) fn troubled(findings: &[Finding]) -> BTreeSet<VmId> {
-    let vms = findings
-        .iter()
-        .filter(|f| matches!(f.class, Class::SplitVm | Class::VmDrift));
-    vms.filter_map(|f| f.vm.as_ref()).map(|vm| vm.id).collect()
 }
 
 /// Everything that the guards of one remedy look at.
@@ -45,14 +36,45 @@ impl Guards<'_, '_> {
     /// The first guard that every change of a row must pass and that does not hold.
     pub fn row(&self) -> Check {
         self.known_schema()
-            .or_else(|| self.data_volume())
+            .or_else(|| self.basics())
             .or_else(|| self.volume_ready())
-            .or_else(|| self.same_owner())
-            .or_else(|| self.vm())
             .or_else(|| self.no_backup_offering())
             .or_else(|| self.no_vm_snapshot())
+    }
+
+    /// What every remedy needs: the law that some things are never repaired, a VM that is settled, nobody at work, and
+    /// complete sight.
+    pub fn basics(&self) -> Check {
+        self.data_volume()
+            .or_else(|| self.same_owner())
+            .or_else(|| self.vm())
             .or_else(|| self.no_jobs())
+            .or_else(|| self.no_flux())
             .or_else(|| self.complete_sight())
+            .or_else(|| self.whole_vm())
+    }
+
+    /// The VM that is changed, and the one that the row names.
+    fn vms(&self) -> impl Iterator<Item = &Vm> {
+        let claim = self.volume.instance.and_then(|id| self.sight.vm(id));
+        std::iter::once(self.vm).chain(claim.filter(|vm| vm.id != self.vm.id))
+    }
+
+    /// CloudStack is at work neither on the volume nor on a VM that holds it or that its row names.
+    fn no_flux(&self) -> Check {
+        let holders = self.sight.holders(self.volume.id).into_iter();
+        let holders = holders.filter_map(|held| self.sight.seats()[held.seat].vm());
+        let mut vms = self.vms().map(|vm| vm.id).chain(holders);
+        let of_volume = self.sight.volume_flux(self.volume.id);
+        let flux = of_volume.or_else(|| vms.find_map(|id| self.sight.vm_flux(id)))?;
+        let code = if flux.code == "job" { "no-jobs" } else { flux.code };
+        broken(true, code, || flux.why.clone())
+    }
+
+    /// No second domain of the VM can be where nobody looked: a VM that is not shown to be whole is not settled.
+    fn whole_vm(&self) -> Check {
+        let first = self.vms().find_map(|vm| self.sight.vm_obstacle(vm))?;
+        broken(true, "complete-sight", || first.why)
     }
 
     /// What a row may be given only if the guest writes to the copy that the row names.
@@ -101,7 +123,7 @@ impl Guards<'_, '_> {
     }
 
     /// No host that could hold the volume is unread, and no disk that could be it is unidentified.
-    pub fn complete_sight(&self) -> Check {
+    fn complete_sight(&self) -> Check {
         let first = self.sight.obstacle(self.volume)?;
         broken(true, "complete-sight", || first.why)
     }
@@ -115,7 +137,7 @@ impl Guards<'_, '_> {
     }
 
     /// Neither ROOT nor slot 0, by the row and by the domain.
-    pub fn data_volume(&self) -> Check {
+    fn data_volume(&self) -> Check {
         let live = self
             .held
             .and_then(|held| Slot::of_target(&self.sight.disk(held).target));
@@ -147,24 +169,25 @@ impl Guards<'_, '_> {
         })
     }
 
-    /// The VM itself: a user's, running, settled.
-    pub fn vm(&self) -> Check {
-        let vm = self.vm;
-        let flux = self.sight.vm_flux(vm.id);
-        broken(vm.kind != VmType::User, "user-vm", || {
-            format!("{} is a system VM", vm.instance)
-        })
-        .or_else(|| {
-            let runs = vm.removed.is_none() && vm.state == VmState::Running;
-            broken(!runs, "vm-running", || format!("{} is {}", vm.instance, vm.state))
-        })
-        .or_else(|| {
-            let unsettled = self.troubled.contains(&vm.id) || self.sight.is_mismatched(vm.id);
-            broken(unsettled, "vm-settled", || {
-                format!("{} is split, drifted or cannot be told", vm.instance)
+    /// The VM itself: a user's, running, settled; and the row's VM no system VM, and settled.
+    fn vm(&self) -> Check {
+        let system = self.vms().find(|vm| vm.kind != VmType::User || !vm.is_kvm());
+        let runs = self.vm.removed.is_none() && self.vm.state == VmState::Running;
+        let unsettled = |vm: &&Vm| self.troubled.contains(&vm.id) || self.sight.is_mismatched(vm.id);
+        let unsettled = self.vms().find(unsettled);
+        system
+            .and_then(|vm| broken(true, "user-vm", || format!("{} is a system VM", vm.instance)))
+            .or_else(|| {
+                broken(!runs, "vm-running", || {
+                    format!("{} is {}", self.vm.instance, self.vm.state)
+                })
             })
-        })
-        .or_else(|| flux.and_then(|flux| broken(true, "no-jobs", || flux.why.clone())))
+            .or_else(|| {
+                let vm = unsettled?;
+                broken(true, "vm-settled", || {
+                    format!("{} is split, drifted or cannot be told", vm.instance)
+                })
+            })
     }
 
     fn volume_ready(&self) -> Check {
@@ -174,41 +197,54 @@ impl Guards<'_, '_> {
         })
     }
 
-    /// Volume and VM belong to one account, in one zone.
-    pub fn same_owner(&self) -> Check {
-        let (volume, vm) = (self.volume, self.vm);
-        let same = (volume.account, volume.domain, volume.zone) == (vm.account, vm.domain, vm.zone);
-        broken(!same, "same-owner", || {
-            format!("the volume and {} have different owners or zones", vm.instance)
+    /// Volume and VMs belong to one account, in one zone.
+    fn same_owner(&self) -> Check {
+        let volume = self.volume;
+        let owner = (volume.account, volume.domain, volume.zone);
+        let other = self.vms().find(|vm| owner != (vm.account, vm.domain, vm.zone))?;
+        broken(true, "same-owner", || {
+            format!("the volume and {} have different owners or zones", other.instance)
         })
     }
 
     fn no_backup_offering(&self) -> Check {
-        broken(self.vm.has_backup_offering, "no-backup-offering", || {
-            format!(
-                "{} has a backup offering, which lists its volumes",
-                self.vm.instance
-            )
+        let vm = self.vms().find(|vm| vm.has_backup_offering)?;
+        broken(true, "no-backup-offering", || {
+            format!("{} has a backup offering, which lists its volumes", vm.instance)
         })
     }
 
     fn no_vm_snapshot(&self) -> Check {
-        broken(self.vm.has_snapshot, "no-vm-snapshot", || {
-            format!("{} has VM snapshots", self.vm.instance)
+        let vm = self.vms().find(|vm| vm.has_snapshot)?;
+        broken(true, "no-vm-snapshot", || {
+            format!("{} has VM snapshots", vm.instance)
         })
     }
 
-    /// Nothing pending that names the volume; nothing cancelled as "blocking others" for its VMs, whose thread may
-    /// still act.
-    pub fn no_jobs(&self) -> Check {
-        let vms = [Some(self.vm.id), self.volume.instance];
-        let acts = |job: &&Job| {
-            let ours = job.volume == Some(self.volume.id);
-            let theirs = job.vm.is_some() && vms.contains(&job.vm);
-            (job.state == JobState::Pending && (ours || (theirs && job.work == Work::Vm)))
-                || (job.cancelled_blocking && (ours || theirs))
+    /// Nothing pending that names the volume, or does something to one of its VMs as a whole; nothing cancelled as
+    /// "blocking others" for any of them, whose thread may still act.
+    fn no_jobs(&self) -> Check {
+        let whole = |job: &&&Job| job.cancelled_blocking || job.work == Work::Vm || job.volume.is_none();
+        let of_vms = || {
+            self.vms()
+                .find_map(|vm| self.sight.acting_on_vm(vm.id).iter().find(whole))
         };
-        let job = self.sight.evidence.jobs.iter().find(acts)?;
+        let job = self
+            .sight
+            .acting_on_volume(self.volume.id)
+            .first()
+            .or_else(of_vms)?;
+        self.acting(job)
+    }
+
+    /// For a detach also: no attach or detach runs on the holder.
+    pub fn queue_at_rest(&self) -> Check {
+        let runs = |job: &&&Job| job.state == JobState::Pending && job.running != Some(false);
+        let job = self.sight.acting_on_vm(self.vm.id).iter().find(runs)?;
+        self.acting(job)
+    }
+
+    fn acting(&self, job: &Job) -> Check {
         broken(true, "no-jobs", || {
             let how = if job.cancelled_blocking {
                 "was cancelled as blocking others and may still act"
@@ -220,7 +256,7 @@ impl Guards<'_, '_> {
     }
 
     /// A CloudStack release whose way of writing volrecon was taught: 4.15 to 4.23.
-    pub fn known_schema(&self) -> Check {
+    fn known_schema(&self) -> Check {
         let version = self
             .sight
             .evidence

@@ -8,14 +8,14 @@ mod advice;
 mod guard;
 mod offer;
 
-use crate::classify::Verdicts;
+use crate::classify::{History, Verdicts};
 use crate::sight::Sight;
 
 /// Fills in what may be done about each finding, and says it in words.
 pub fn offer(sight: &Sight<'_>, verdicts: &mut Verdicts) {
-    let troubled = guard::troubled(&verdicts.findings);
+    let history = History::new(sight);
     for finding in &mut verdicts.findings {
-        finding.remedies = offer::offers(sight, &troubled, finding);
+        finding.remedies = offer::offers(sight, &history, &verdicts.troubled, finding);
         finding.advice = advice::advise(finding);
     }
 }

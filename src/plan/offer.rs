@@ -7,7 +7,12 @@ use crate::sight::{Held, Sight};
 use std::collections::BTreeSet;
 
 /// The offers of one finding, recommended first. Empty where hands are needed.
-pub(super) fn offers(sight: &Sight<'_>, troubled: &BTreeSet<VmId>, finding: &Finding) -> Vec<Offer> {
+pub(super) fn offers(
+    sight: &Sight<'_>,
+    history: &History<'_>,
+    troubled: &BTreeSet<VmId>,
+    finding: &Finding,
+) -> Vec<Offer> {
     let Some(volume) = finding.volume.as_ref().and_then(|v| sight.volume(v.id)) else {
         return Vec::new();
     };
@@ -58,7 +63,7 @@ pub(super) fn offers(sight: &Sight<'_>, troubled: &BTreeSet<VmId>, finding: &Fin
                 return Vec::new();
             };
             let mut out = Vec::new();
-            if History::new(sight).has_detach(volume.id, guards.vm.id) {
+            if history.has_detach_since_attach(volume.id, guards.vm.id) {
                 out.push(database(Action::Release, true, guards.row()));
             }
             out.push(restart(&guards));
@@ -120,23 +125,16 @@ fn detach(guards: &Guards<'_, '_>) -> Offer {
         })
     };
     let broken = guards
-        .data_volume()
-        .or_else(|| guards.vm())
-        .or_else(|| guards.no_jobs())
+        .basics()
+        .or_else(|| guards.queue_at_rest())
         .or_else(|| guards.no_block_job())
         .or_else(|| guards.plain_storage())
-        .or_else(|| guards.complete_sight())
         .or_else(unknown);
     make(Remedy::Detach, Action::Detach, false, broken)
 }
 
 fn restart(guards: &Guards<'_, '_>) -> Offer {
-    let broken = guards
-        .data_volume()
-        .or_else(|| guards.vm())
-        .or_else(|| guards.no_jobs())
-        .or_else(|| guards.complete_sight())
-        .or_else(|| guards.claims_free());
+    let broken = guards.basics().or_else(|| guards.claims_free());
     make(Remedy::Restart, Action::Restart, false, broken)
 }
 

@@ -64,40 +64,15 @@ impl Sight<'_> {
         self.zone_reach(zone).hindered.clone()
     }
 
-    /// Hosts of a zone that were not asked.
-    #[must_use]
-    pub fn ask_in_zone(&self, zone: ZoneId) -> Vec<HostId> {
-        self.zone_reach(zone).ask.clone()
-    }
-
-    /// Hosts that were not asked, and that would have to be to make the sight of a volume complete.
-    #[must_use]
-    pub fn ask_for(&self, volume: &Volume) -> Vec<HostId> {
-        let claim = volume.instance.and_then(|id| self.vm(id));
-        let more = self.further_hosts(volume, claim);
-        let mut ask = self.reach(volume).ask.clone();
-        ask.extend(more.iter().filter_map(|host| self.host_obstacle(*host)?.ask));
-        ask
-    }
-
     /// What keeps a second domain of a VM from being ruled out.
     #[must_use]
     pub fn vm_obstacle(&self, vm: &Vm) -> Option<Obstacle> {
-        let (hosts, reaches) = self.reaches_of_vm(vm);
+        let (hosts, keys) = self.places_of_vm(vm);
         let by_host = || hosts.iter().find_map(|host| self.host_obstacle(*host));
-        reaches
-            .iter()
-            .find_map(|reach| reach.hindered.clone())
-            .or_else(by_host)
-    }
-
-    /// Hosts that were not asked, and that would have to be to rule a second domain of a VM out.
-    #[must_use]
-    pub fn ask_for_vm(&self, vm: &Vm) -> Vec<HostId> {
-        let (hosts, reaches) = self.reaches_of_vm(vm);
-        let own = hosts.iter().filter_map(|host| self.host_obstacle(*host)?.ask);
-        own.chain(reaches.iter().flat_map(|reach| reach.ask.iter().copied()))
-            .collect()
+        let by_pool = keys
+            .into_iter()
+            .find_map(|key| self.reach_of(key).hindered.clone());
+        by_pool.or_else(by_host)
     }
 
     /// Whether a host could hide a domain or a disk.
@@ -135,7 +110,7 @@ impl Sight<'_> {
     }
 
     /// Hosts beyond the reach of a volume's pools on which it was seen, or on which its claim's VM should be.
-    fn further_hosts(&self, volume: &Volume, claim: Option<&Vm>) -> BTreeSet<HostId> {
+    pub(super) fn further_hosts(&self, volume: &Volume, claim: Option<&Vm>) -> BTreeSet<HostId> {
         let reach = self.reach(volume);
         let held = self
             .all_holders(volume.id)

@@ -48,6 +48,14 @@ impl<'e> Sight<'e> {
         self.vm_flux(vm).is_some_and(|flux| flux.migration)
     }
 
+    /// Whether a VM that migrates, and has for too long, runs on two hosts: no migration shows that.
+    #[must_use]
+    pub fn is_split_for_long(&self, vm: VmId) -> bool {
+        let runs = |seat: &usize| self.seats()[*seat].domain.state == RunState::Running;
+        let stuck = self.vm_flux(vm).is_some_and(|flux| flux.stuck);
+        stuck && self.seats_of(vm).iter().filter(|seat| runs(seat)).count() > 1
+    }
+
     /// Jobs, by id.
     #[must_use]
     pub fn jobs(&self) -> &[&'e Job] {
@@ -142,10 +150,15 @@ impl<'e> Sight<'e> {
                 ));
             }
         }
-        for (volume, holders) in &self.holders {
+        for (volume, holders) in self
+            .volumes
+            .iter()
+            .zip(0..)
+            .map(|(v, row)| (v.id, self.holders.of(row)))
+        {
             if holders.iter().any(|held| self.disk(*held).mirror) {
                 let why = "a block job mirrors its disk".to_owned();
-                volumes.push((*volume, Flux::new(why, "mirror", false)));
+                volumes.push((volume, Flux::new(why, "mirror", false)));
             }
         }
         for id in &self.evidence.moved.volumes {

@@ -3,13 +3,14 @@
 //! Unknown serials are ignored (imported VMs have none of ours). A serial that names a removed row, or a row left over
 //! from a migration, yields to the live row of the source. A backing chain is walked only if its top is unknown.
 
-use super::table::NumberMap;
+use super::table::Lists;
 use super::{Held, Sight};
 use crate::model::{
-    Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, seen_keys, serial_of,
+    Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, is_plainly, seen_keys,
+    serial_of,
 };
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 
 /// How a disk was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +42,18 @@ pub enum Identity {
     Unknown,
 }
 
-/// Rows by their expected source; local pools' rows with their hosts.
-type Sources = HashMap<SourceKey, Vec<VolumeId>>;
+/// Rows by the hash of their expected source, sorted. Who looks a row up asks it again whether it expects that source.
+type Sources = Vec<(u64, VolumeId)>;
 
-/// Rows by the number in their serial; none where it names two.
-type Serials = NumberMap<u128, Option<VolumeId>>;
+/// Rows by the number in their serial, sorted.
+type Serials = Vec<(u128, VolumeId)>;
+
+/// Indexes over all rows, made when the first disk needs them.
+#[derive(Default)]
+struct Indexes {
+    serials: Option<Serials>,
+    sources: Option<Sources>,
+}
 
 enum Pick {
     None,
@@ -55,24 +63,26 @@ enum Pick {
 
 impl<'e> Sight<'e> {
     pub(super) fn identify_disks(&mut self) {
-        let serials = self.serials();
-        let mut sources = None;
+        let mut indexes = Indexes::default();
         let mut identities = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {
             let vm = seat.vm().and_then(|id| self.vm(id));
-            let disks = &seat.domain.disks;
-            identities.push(
-                disks
-                    .iter()
-                    .map(|disk| self.identify(disk, seat.host, vm, &serials, &mut sources))
-                    .collect::<Vec<_>>(),
-            );
+            let own = vm.map_or(&[][..], |vm| self.volumes_of(vm.id));
+            let told = |disk| {
+                let plain = own.iter().find_map(|id| self.is_own(*id, disk, seat.host));
+                plain.unwrap_or_else(|| self.identify(disk, seat.host, vm, &mut indexes))
+            };
+            identities.push(seat.domain.disks.iter().map(told).collect::<Vec<_>>());
         }
+        let mut holders = Vec::with_capacity(self.volumes.len());
         for (seat, disks) in identities.iter().enumerate() {
             for (disk, identity) in disks.iter().enumerate() {
                 let held = Held { seat, disk };
                 match identity {
-                    Identity::Volume(named) => self.holders.entry(named.volume).or_default().push(held),
+                    Identity::Volume(named) => {
+                        let row = self.volumes.position(named.volume);
+                        holders.extend(row.and_then(|row| Some((u32::try_from(row).ok()?, held))));
+                    }
                     Identity::Conflict { serial, source } => self.leave_open(held, &[*serial, *source]),
                     Identity::Ambiguous(ids) => self.leave_open(held, ids),
                     Identity::Unknown => self.leave_open(held, &[]),
@@ -80,7 +90,22 @@ impl<'e> Sight<'e> {
                 }
             }
         }
+        self.holders = Lists::new(self.volumes.len(), holders);
         self.identities = identities;
+    }
+
+    /// The common case needs no index: a row of the domain's own VM has the serial and expects just this source.
+    fn is_own(&self, id: VolumeId, disk: &Disk, host: HostId) -> Option<Identity> {
+        let volume = self.volume(id)?;
+        let source = disk.source.as_ref().filter(|_| Self::can_be_volume(disk))?;
+        let (uuid, serial) = (volume.uuid.as_deref()?, disk.serial.as_deref()?);
+        let same = serial_of(uuid).is_some() && serial_of(uuid) == serial_of(serial);
+        (same && !volume.is_deleted() && self.expects(volume, source, host)).then_some(Identity::Volume(
+            Named {
+                volume: id,
+                source_matches: true,
+            },
+        ))
     }
 
     /// A disk that is not identified, and the volumes that it may be by one of its witnesses.
@@ -99,35 +124,31 @@ impl<'e> Sight<'e> {
     /// Rows by the number in their serial. A live row wins over one that is gone; two live ones that share the digits
     /// make the serial say nothing.
     fn serials(&self) -> Serials {
-        let mut serials = Serials::with_capacity_and_hasher(self.volumes.len(), Default::default());
-        for volume in self.volumes.iter() {
-            let Some(serial) = volume.uuid.as_deref().and_then(serial_of) else {
-                continue;
-            };
-            match serials.entry(serial) {
-                Entry::Vacant(place) => {
-                    place.insert(Some(volume.id));
-                }
-                Entry::Occupied(mut place) => {
-                    let old = place.get().and_then(|id| self.volumes.get(id));
-                    match old.map(Volume::is_deleted) {
-                        Some(true) => *place.get_mut() = Some(volume.id),
-                        Some(false) if !volume.is_deleted() => *place.get_mut() = None,
-                        Some(false) | None => {}
-                    }
-                }
-            }
-        }
+        let numbered = |volume: &Volume| Some((serial_of(volume.uuid.as_deref()?)?, volume.id));
+        let mut serials: Serials = self.volumes.iter().filter_map(numbered).collect();
+        serials.sort_unstable();
         serials
+    }
+
+    fn by_serial(&self, serial: u128, serials: &Serials) -> Option<&'e Volume> {
+        let from = serials.partition_point(|(other, _)| *other < serial);
+        let same = serials[from..].iter().take_while(|(other, _)| *other == serial);
+        let rows: Vec<&Volume> = same.filter_map(|(_, id)| self.volume(*id)).collect();
+        let live: Vec<&Volume> = rows.iter().copied().filter(|row| !row.is_deleted()).collect();
+        match live.as_slice() {
+            [] => rows.last().copied(),
+            [one] => Some(one),
+            _ => None,
+        }
     }
 
     fn sources(&self) -> Sources {
         let mut sources = Sources::with_capacity(self.volumes.len());
         for volume in self.volumes.iter() {
-            for key in self.expected(volume) {
-                sources.entry(key).or_default().push(volume.id);
-            }
+            let keys = self.expected(volume);
+            sources.extend(keys.iter().map(|key| (hash_of(key), volume.id)));
         }
+        sources.sort_unstable();
         sources
     }
 
@@ -138,26 +159,18 @@ impl<'e> Sight<'e> {
             .map_or_else(Vec::new, |pool| expected_keys(volume, pool))
     }
 
-    fn identify(
-        &self,
-        disk: &'e Disk,
-        host: HostId,
-        vm: Option<&Vm>,
-        serials: &Serials,
-        sources: &mut Option<Sources>,
-    ) -> Identity {
+    fn identify(&self, disk: &'e Disk, host: HostId, vm: Option<&Vm>, indexes: &mut Indexes) -> Identity {
         if disk.device == Device::Lun && disk.source.is_some() {
             return Identity::Unknown;
         }
         let Some(source) = disk.source.as_ref().filter(|_| Self::can_be_volume(disk)) else {
             return Identity::NoVolume;
         };
-        let by_serial = disk
-            .serial
-            .as_deref()
-            .and_then(serial_of)
-            .and_then(|serial| serials.get(&serial))
-            .and_then(|id| self.volume((*id)?));
+        let number = disk.serial.as_deref().and_then(serial_of);
+        let by_serial = number.and_then(|serial| {
+            let serials = indexes.serials.get_or_insert_with(|| self.serials());
+            self.by_serial(serial, serials)
+        });
         // The common case needs no index of sources: the serial's row expects just this source.
         if let Some(row) = by_serial.filter(|row| !row.is_deleted())
             && self.expects(row, source, host)
@@ -167,7 +180,7 @@ impl<'e> Sight<'e> {
                 source_matches: true,
             });
         }
-        let sources = sources.get_or_insert_with(|| self.sources());
+        let sources = indexes.sources.get_or_insert_with(|| self.sources());
         match (by_serial, self.pick(source, host, sources)) {
             (Some(serial), Pick::One(id)) => self.weigh(serial, id),
             (Some(serial), Pick::None) => self.through_chain(Some(serial), disk, host, sources),
@@ -268,8 +281,13 @@ impl<'e> Sight<'e> {
     }
 
     fn expects(&self, volume: &Volume, source: &Source, host: HostId) -> bool {
-        let seen = seen_keys(source);
-        self.on_host(volume, host) && self.expected(volume).iter().any(|key| seen.contains(key))
+        let pool = volume.pool.and_then(|id| self.pool(id));
+        let plainly = || pool.is_some_and(|pool| is_plainly(volume, pool, source));
+        self.on_host(volume, host) && (plainly() || self.expects_one(volume, &seen_keys(source)))
+    }
+
+    fn expects_one(&self, volume: &Volume, seen: &[SourceKey]) -> bool {
+        self.expected(volume).iter().any(|key| seen.contains(key))
     }
 
     /// A local pool's path means a file of its own on every host.
@@ -280,12 +298,12 @@ impl<'e> Sight<'e> {
 
     /// The row of a source: the live one; of several that are gone, the latest.
     fn pick(&self, source: &Source, host: HostId, sources: &Sources) -> Pick {
-        let mut rows: Vec<&Volume> = seen_keys(source)
+        let seen = seen_keys(source);
+        let mut rows: Vec<&Volume> = seen
             .iter()
-            .filter_map(|key| sources.get(key))
-            .flatten()
-            .filter_map(|id| self.volume(*id))
-            .filter(|volume| self.on_host(volume, host))
+            .flat_map(|key| rows_of(sources, hash_of(key)))
+            .filter_map(|(_, id)| self.volume(*id))
+            .filter(|volume| self.on_host(volume, host) && self.expects_one(volume, &seen))
             .collect();
         rows.sort_by_key(|v| v.id);
         rows.dedup_by_key(|v| v.id);
@@ -299,6 +317,18 @@ impl<'e> Sight<'e> {
             many => Pick::Many(many.iter().map(|v| v.id).collect()),
         }
     }
+}
+
+fn hash_of(key: &SourceKey) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn rows_of(sources: &[(u64, VolumeId)], hash: u64) -> &[(u64, VolumeId)] {
+    let from = sources.partition_point(|(other, _)| *other < hash);
+    let rest = &sources[from..];
+    &rest[..rest.partition_point(|(other, _)| *other == hash)]
 }
 
 /// A disk of an `extraconfig` detail: the operator's own, and known.

@@ -8,6 +8,7 @@ mod absence;
 mod flux;
 mod hosts;
 mod identify;
+mod place;
 mod reach;
 mod slots;
 mod table;
@@ -16,17 +17,18 @@ pub use absence::{Absence, Obstacle, Whereabouts};
 pub use flux::Flux;
 pub use hosts::View;
 pub use identify::{Identity, Named};
+pub use reach::Asked;
 pub use slots::Taken;
 
 use crate::evidence::{Evidence, Unreadable};
 use crate::model::{
-    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, RunState, Vm, VmId, VmState,
+    Cluster, ClusterId, Device, Disk, Domain, Host, HostId, Job, Pool, PoolId, Slot, Vm, VmId, VmState,
     Volume, VolumeId,
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
-use table::{NumberMap, Table};
+use table::{Lists, NumberMap, Table};
 
 /// Which VM a domain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +91,15 @@ pub struct Sight<'e> {
     clusters: Table<'e, ClusterId, Cluster>,
     /// Running VMs by the host that their rows name.
     promised: NumberMap<HostId, usize>,
+    /// Hosts that have no row, and on which rows of running VMs say that they are: gone or not, nobody knows.
+    ghosts: BTreeSet<HostId>,
     volumes_of: NumberMap<VmId, Vec<VolumeId>>,
     seats: Vec<Seat<'e>>,
     seats_of: NumberMap<VmId, Vec<usize>>,
     mismatched: BTreeSet<VmId>,
     identities: Vec<Vec<Identity>>,
-    holders: NumberMap<VolumeId, Vec<Held>>,
+    /// By the position of a volume's row.
+    holders: Lists<Held>,
     unidentified: Vec<Held>,
     unidentified_on: NumberMap<HostId, Vec<Held>>,
     unidentified_in: NumberMap<VmId, Vec<Held>>,
@@ -124,12 +129,13 @@ impl<'e> Sight<'e> {
             hosts: Table::new(&evidence.hosts, |h| h.id),
             clusters: Table::new(&evidence.clusters, |c| c.id),
             promised: NumberMap::default(),
+            ghosts: BTreeSet::new(),
             volumes_of: NumberMap::default(),
             seats: Vec::new(),
             seats_of: NumberMap::default(),
             mismatched: BTreeSet::new(),
             identities: Vec::new(),
-            holders: NumberMap::default(),
+            holders: Lists::new(0, Vec::new()),
             unidentified: Vec::new(),
             unidentified_on: NumberMap::default(),
             unidentified_in: NumberMap::default(),
@@ -151,6 +157,8 @@ impl<'e> Sight<'e> {
         for host in sight.vms.iter().filter(runs).filter_map(|vm| vm.host) {
             *sight.promised.entry(host).or_default() += 1;
         }
+        let gone = sight.promised.keys().filter(|id| sight.hosts.get(**id).is_none());
+        sight.ghosts = gone.copied().collect();
         for (host, look) in &evidence.looks {
             for domain in &look.unreadable {
                 let names = std::iter::once(domain.name.as_str()).chain(domain.uuid.as_deref());
@@ -254,9 +262,10 @@ impl<'e> Sight<'e> {
     /// hosts counts once; a snapshot's helper does not count while the snapshot is taken.
     #[must_use]
     pub fn holders(&self, volume: VolumeId) -> Vec<Held> {
-        let Some(all) = self.holders.get(&volume) else {
+        let all = self.all_holders(volume);
+        if all.is_empty() {
             return Vec::new();
-        };
+        }
         let snapshotting = self
             .volume(volume)
             .is_some_and(|v| v.state == crate::model::VolumeState::Snapshotting);
@@ -266,7 +275,9 @@ impl<'e> Sight<'e> {
             if seat.twin || (snapshotting && seat.is_snapshot_helper()) {
                 continue;
             }
-            let migrating = seat.vm().is_some_and(|vm| self.is_migrating(vm));
+            let migrating = seat
+                .vm()
+                .is_some_and(|vm| self.is_migrating(vm) && !self.is_split_for_long(vm));
             let again = out
                 .iter()
                 .any(|h| h.seat != held.seat && self.seats[h.seat].domain.uuid == seat.domain.uuid);
@@ -279,7 +290,30 @@ impl<'e> Sight<'e> {
 
     /// All disks of a volume, silent twins and helpers among them.
     pub(super) fn all_holders(&self, volume: VolumeId) -> &[Held] {
-        self.holders.get(&volume).map_or(&[], Vec::as_slice)
+        let row = self.volumes.position(volume);
+        row.map_or(&[], |row| self.holders.of(row))
+    }
+
+    /// Whether row and disk agree, and nothing could make it otherwise: the one disk of a live volume, in the one domain
+    /// of the running VM that the row names, at the row's slot, with nobody at work. A shortcut for what is most.
+    #[must_use]
+    pub fn is_plainly_healthy(&self, volume: &Volume) -> bool {
+        let (Some(vm), [held]) = (
+            volume.instance.and_then(|id| self.vm(id)),
+            self.all_holders(volume.id),
+        ) else {
+            return false;
+        };
+        let seat = &self.seats[held.seat];
+        seat.vm() == Some(vm.id)
+            && !seat.twin
+            && vm.removed.is_none()
+            && vm.state == VmState::Running
+            && !volume.is_deleted()
+            && volume.device_id == Slot::of_target(&self.disk(*held).target).map(|slot| slot.0)
+            && !self.half_named.contains_key(&volume.id)
+            && self.volume_flux(volume.id).is_none()
+            && self.vm_flux(vm.id).is_none()
     }
 
     /// Disks with a source that are no volume volrecon knows, and not surely something else; `lun` devices among them.
@@ -328,71 +362,6 @@ impl<'e> Sight<'e> {
         let cluster = pool.cluster.and_then(|id| self.clusters.get(id));
         let by_cluster = cluster.and_then(|c| c.hypervisor.as_deref()).is_none_or(kvm);
         by_cluster && pool.hypervisor.as_deref().is_none_or(kvm) && !pool.kind.is_foreign()
-    }
-
-    fn place_domains(&mut self) {
-        let mut by_name: HashMap<&str, &Vm> = HashMap::new();
-        let mut by_uuid: HashMap<String, &Vm> = HashMap::new();
-        for vm in self.vms.iter().filter(|vm| vm.is_kvm()) {
-            // A live row wins over a removed one of the same name.
-            let better = |old: &&Vm| old.removed.is_some() && vm.removed.is_none();
-            if by_name.get(vm.instance.as_str()).is_none_or(better) {
-                by_name.insert(&vm.instance, vm);
-            }
-            if let Some(uuid) = vm.domain_uuid() {
-                if by_uuid.get(&uuid).is_none_or(better) {
-                    by_uuid.insert(uuid, vm);
-                }
-            }
-        }
-        for (host, look) in &self.evidence.looks {
-            for domain in &look.domains {
-                let named = by_name.get(domain.name.as_str()).copied();
-                let identified = by_uuid.get(&domain.uuid).copied();
-                let who = match (named, identified) {
-                    (Some(vm), _) if vm.domain_uuid().is_none_or(|u| u == domain.uuid) => Who::Vm(vm.id),
-                    (Some(vm), _) => Who::Mismatch(vm.id),
-                    (None, Some(vm)) => Who::Mismatch(vm.id),
-                    (None, None) => Who::Foreign,
-                };
-                if let Who::Mismatch(vm) = who {
-                    self.mismatched.insert(vm);
-                    self.mismatched.extend(identified.map(|vm| vm.id));
-                }
-                self.seats.push(Seat {
-                    host: *host,
-                    domain,
-                    who,
-                    twin: false,
-                });
-            }
-        }
-        self.seats.sort_by(|a, b| {
-            (a.host, &a.domain.name, &a.domain.uuid).cmp(&(b.host, &b.domain.name, &b.domain.uuid))
-        });
-        self.mark_twins();
-        for (index, seat) in self.seats.iter().enumerate() {
-            if let Some(vm) = seat.vm() {
-                self.seats_of.entry(vm).or_default().push(index);
-            }
-        }
-    }
-
-    /// A domain that is paused by a migration is its running twin's shadow. If all of them are, one still counts.
-    fn mark_twins(&mut self) {
-        let mut shown: HashMap<&str, usize> = HashMap::new();
-        for seat in &self.seats {
-            if seat.domain.state != RunState::Incoming {
-                *shown.entry(&seat.domain.uuid).or_default() += 1;
-            }
-        }
-        for seat in &mut self.seats {
-            if seat.domain.state == RunState::Incoming {
-                let count = shown.entry(&seat.domain.uuid).or_default();
-                seat.twin = *count > 0;
-                *count += 1;
-            }
-        }
     }
 
     /// Whether a disk can be a volume at all.

@@ -3,7 +3,7 @@
 //! Volumes of the same pools share one reach, so that a hundred thousand suspects cost no more than a few.
 
 use super::{Held, Obstacle, Sight};
-use crate::model::{ClusterId, HostId, Pool, PoolId, PoolScope, Slot, SourceKind, Vm, Volume, ZoneId};
+use crate::model::{ClusterId, HostId, Pool, PoolId, PoolScope, Slot, SourceKind, Vm, VmId, Volume, ZoneId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -23,7 +23,49 @@ pub(super) struct Reach {
     pub slots: BTreeMap<Slot, Held>,
 }
 
+/// Hosts out of scope that suspects make worth asking. Suspects of the same pools want the same hosts.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// The hosts.
+    pub hosts: BTreeSet<HostId>,
+    done: BTreeSet<Key>,
+    vms: BTreeSet<VmId>,
+}
+
 impl Sight<'_> {
+    /// Adds the hosts that would complete the sight of a volume.
+    pub fn ask_for(&self, volume: &Volume, asked: &mut Asked) {
+        self.ask_in((volume.pool, volume.last_pool, volume.zone), asked);
+        let claim = volume.instance.and_then(|id| self.vm(id));
+        let more = self.further_hosts(volume, claim);
+        asked
+            .hosts
+            .extend(more.iter().filter_map(|host| self.host_obstacle(*host)?.ask));
+    }
+
+    /// Adds the hosts that would rule out a second domain of a VM.
+    pub fn ask_for_vm(&self, vm: &Vm, asked: &mut Asked) {
+        if !asked.vms.insert(vm.id) {
+            return;
+        }
+        let (hosts, keys) = self.places_of_vm(vm);
+        asked
+            .hosts
+            .extend(hosts.iter().filter_map(|host| self.host_obstacle(*host)?.ask));
+        keys.into_iter().for_each(|key| self.ask_in(key, asked));
+    }
+
+    /// Adds the hosts of a zone.
+    pub fn ask_in_zone(&self, zone: ZoneId, asked: &mut Asked) {
+        self.ask_in((None, None, zone), asked);
+    }
+
+    fn ask_in(&self, key: Key, asked: &mut Asked) {
+        if asked.done.insert(key) {
+            asked.hosts.extend(self.reach_of(key).ask.iter().copied());
+        }
+    }
+
     pub(super) fn reach(&self, volume: &Volume) -> Rc<Reach> {
         self.reach_of((volume.pool, volume.last_pool, volume.zone))
     }
@@ -33,7 +75,7 @@ impl Sight<'_> {
         self.reach_of((None, None, zone))
     }
 
-    fn reach_of(&self, key: Key) -> Rc<Reach> {
+    pub(super) fn reach_of(&self, key: Key) -> Rc<Reach> {
         if let Some(known) = self.reaches.borrow().get(&key) {
             return Rc::clone(known);
         }
@@ -105,6 +147,7 @@ impl Sight<'_> {
 
     /// The hosts of a cluster; a host of no known cluster could be its.
     fn add_cluster(&self, cluster: ClusterId, zone: ZoneId, hosts: &mut BTreeSet<HostId>) {
+        hosts.extend(&self.ghosts);
         let of = self.hosts.iter().filter(|h| match h.cluster {
             Some(own) => own == cluster,
             None => h.zone == zone,
@@ -113,6 +156,7 @@ impl Sight<'_> {
     }
 
     fn add_zone(&self, zone: Option<ZoneId>, hosts: &mut BTreeSet<HostId>) {
+        hosts.extend(&self.ghosts);
         let of = self
             .hosts
             .iter()
@@ -121,7 +165,7 @@ impl Sight<'_> {
     }
 
     /// Hosts on which a VM's domain could be: its own by the row, and those that its volumes could be on.
-    pub(super) fn reaches_of_vm(&self, vm: &Vm) -> (BTreeSet<HostId>, Vec<Rc<Reach>>) {
+    pub(super) fn places_of_vm(&self, vm: &Vm) -> (BTreeSet<HostId>, BTreeSet<Key>) {
         let own = [vm.host, vm.last_host, vm.power_host];
         let hosts = own
             .into_iter()
@@ -135,6 +179,6 @@ impl Sight<'_> {
         if keys.is_empty() {
             keys.insert((None, None, vm.zone));
         }
-        (hosts, keys.into_iter().map(|key| self.reach_of(key)).collect())
+        (hosts, keys)
     }
 }

@@ -57,18 +57,18 @@ impl<'e, K: Copy + Ord + Hash, T> Table<'e, K, T> {
                 .map(|(_, row)| *row)
                 .collect();
             rows = keep;
-            index = (0u32..)
-                .zip(&rows)
-                .map(|(at, row)| (id(row), at))
-                .map(|(at, n)| (at, n))
-                .collect();
+            index = (0u32..).zip(&rows).map(|(at, row)| (id(row), at)).collect();
         }
         Self { rows, index }
     }
 
     pub fn get(&self, id: K) -> Option<&'e T> {
-        let at = usize::try_from(*self.index.get(&id)?).ok()?;
-        self.rows.get(at).copied()
+        self.rows.get(self.position(id)?).copied()
+    }
+
+    /// Where a row stands in the order of ids.
+    pub fn position(&self, id: K) -> Option<usize> {
+        usize::try_from(*self.index.get(&id)?).ok()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &'e T> + '_ {
@@ -77,5 +77,40 @@ impl<'e, K: Copy + Ord + Hash, T> Table<'e, K, T> {
 
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+}
+
+/// Several values for each row of a table, side by side in one vector.
+pub(super) struct Lists<T> {
+    /// Where the values of a row begin; those of the next row end them.
+    starts: Vec<u32>,
+    values: Vec<T>,
+}
+
+impl<T: Copy + Ord> Lists<T> {
+    /// From pairs of a row's position and a value; a row's values are sorted.
+    pub fn new(rows: usize, mut pairs: Vec<(u32, T)>) -> Self {
+        pairs.sort_unstable();
+        let mut starts = Vec::with_capacity(rows + 1);
+        let mut at = 0u32;
+        for row in (0u32..).take(rows + 1) {
+            while pairs
+                .get(usize::try_from(at).unwrap_or(usize::MAX))
+                .is_some_and(|(owner, _)| *owner < row)
+            {
+                at += 1;
+            }
+            starts.push(at);
+        }
+        let values = pairs.into_iter().map(|(_, value)| value).collect();
+        Self { starts, values }
+    }
+
+    pub fn of(&self, row: usize) -> &[T] {
+        let edge = |at: usize| self.starts.get(at).and_then(|n| usize::try_from(*n).ok());
+        match (edge(row), edge(row + 1)) {
+            (Some(from), Some(to)) => self.values.get(from..to).unwrap_or_default(),
+            _ => &[],
+        }
     }
 }

@@ -1,21 +1,25 @@
-//! The four occurrences leave rows and live XML in the state that the report tells, on paper and on real hosts; and with a completion
-//! that compares, the newer attachment remains.
+//! The four occurrences leave rows and live XML in the state that the report tells, on paper and on real hosts, and the
+//! real binary gives exactly the one right finding. With a completion that compares, the newer attachment remains, and
+//! there is nothing to find.
 
 use anyhow::{Context, Result, ensure};
 
 use crate::lab::maria::Db;
-use crate::lab::occurrences::{
-    Story, Telling, VOLUME_2, first, fourth, fourth_double, instance, second, third,
-};
+use crate::lab::occurrences::{Story, Telling, VOLUME_2, first, fourth, fourth_double, second, third};
 use crate::lab::real::{Real, Storage};
-use crate::lab::testhost::Paper;
+use crate::lab::staging::instance;
+use crate::lab::testhost::{self, Paper};
 use crate::lab::world::{Hands, live_disks};
 use crate::lab::{Shape, base, shared, turn};
+use crate::scanning::{check, scan};
+use serde_json::{Value, json};
 
 type Tell = for<'h> fn(&Db, &'h dyn Hands, Telling) -> Result<Story<'h>>;
 
-/// Plays a story and holds it to what it says itself.
-fn hold(schema: &str, hands: &dyn Hands, tell: Tell, how: Telling) -> Result<()> {
+type Uris = Vec<(String, String)>;
+
+/// Plays a story, holds it to what it says itself, and scans it. Gives the scan's document.
+fn hold(schema: &str, hands: &dyn Hands, uris: &Uris, tell: Tell, how: Telling) -> Result<Value> {
     let db = base()?.maria.schema(schema, Shape::V4_22)?;
     let mut story = tell(&db, hands, how)?;
     let claim = story.claim()?;
@@ -64,17 +68,32 @@ fn hold(schema: &str, hands: &dyn Hands, tell: Tell, how: Telling) -> Result<()>
             ensure!(story.refusals.is_empty(), "{:?}", story.refusals);
         }
     }
-    Ok(())
+    let config = base()?.session.path(format!("{schema}.toml"));
+    testhost::config(&config, &db, uris)?;
+    let (document, exit) = scan(&config, &[]);
+    match &story.expected {
+        Some(expected) => {
+            check(&document, expected);
+            ensure!(exit == 1, "the scan left with {exit}");
+        }
+        None => {
+            ensure!(document["findings"] == json!([]), "{document:#}");
+            ensure!(exit == 0, "the scan left with {exit}: {document:#}");
+        }
+    }
+    ensure!(document["complete"] == true, "{document:#}");
+    Ok(document)
 }
 
-fn on_paper(name: &str, tell: Tell, how: Telling) -> Result<()> {
+fn on_paper(name: &str, tell: Tell, how: Telling) -> Result<Value> {
     let paper = Paper::new(&base()?.session.path(name), &["kvm1", "kvm2", "kvm3"])?;
-    hold(name, &paper, tell, how)
+    let uris = paper.uris();
+    hold(name, &paper, &uris, tell, how)
 }
 
 fn on_hosts(name: &str, storage: Storage, tell: Tell, how: Telling) -> Result<()> {
     let (_turn, lab) = (turn(), shared()?);
-    hold(name, &Real::new(lab, storage), tell, how)
+    hold(name, &Real::new(lab, storage), &lab.hosts.uris(), tell, how).map(drop)
 }
 
 #[test]
@@ -87,7 +106,9 @@ fn each_occurrence_as_shipped_on_paper() -> Result<()> {
         ("p4d", fourth_double),
     ];
     all.iter().try_for_each(|(name, tell)| {
-        on_paper(name, *tell, Telling::AS_SHIPPED).with_context(|| (*name).to_owned())
+        on_paper(name, *tell, Telling::AS_SHIPPED)
+            .map(drop)
+            .with_context(|| (*name).to_owned())
     })
 }
 
@@ -95,7 +116,9 @@ fn each_occurrence_as_shipped_on_paper() -> Result<()> {
 fn a_completion_that_compares_leaves_nothing_to_find_on_paper() -> Result<()> {
     let all: [(&str, Tell); 3] = [("c1", first), ("c2", second), ("c3", third)];
     all.iter().try_for_each(|(name, tell)| {
-        on_paper(name, *tell, Telling::COMPARED).with_context(|| (*name).to_owned())
+        on_paper(name, *tell, Telling::COMPARED)
+            .map(drop)
+            .with_context(|| (*name).to_owned())
     })
 }
 
@@ -123,7 +146,13 @@ fn occurrence_3_on_real_hosts_with_files() -> Result<()> {
 fn occurrence_4_ends_with_one_rbd_image_open_in_two_real_guests() -> Result<()> {
     let (_turn, lab) = (turn(), shared()?);
     let real = Real::new(lab, Storage::Rbd);
-    hold("r4d", &real, fourth_double, Telling::AS_SHIPPED)?;
+    hold(
+        "r4d",
+        &real,
+        &lab.hosts.uris(),
+        fourth_double,
+        Telling::AS_SHIPPED,
+    )?;
     let mut watchers = lab.ceph()?.watchers(crate::lab::occurrences::VOLUME_4)?;
     watchers.sort();
     ensure!(watchers == ["10.99.0.12", "10.99.0.13"], "{watchers:?}");
@@ -188,6 +217,71 @@ fn occurrence_2_plays_on_the_older_tables_too() -> Result<()> {
     ensure!(
         second(&db, &paper, Telling::AS_SHIPPED)?.expected.is_some(),
         "it is told"
+    );
+    Ok(())
+}
+
+#[test]
+fn occurrence_2_names_both_jobs_and_offers_to_adopt() -> Result<()> {
+    let document = on_paper("says2", second, Telling::AS_SHIPPED)?;
+    let finding = &document["findings"][0];
+    let summary = finding["cause"]["summary"].as_str().context("a summary")?;
+    for word in ["job-210235", "job-210247", "2 min 21 s"] {
+        ensure!(summary.contains(word), "{summary}");
+    }
+    let first = &finding["remedies"][0];
+    ensure!(
+        first["action"] == "adopt" && first["recommended"] == true,
+        "{first}"
+    );
+    Ok(())
+}
+
+#[test]
+fn occurrence_4_says_that_no_history_is_left() -> Result<()> {
+    let document = on_paper("says4", fourth, Telling::AS_SHIPPED)?;
+    let finding = &document["findings"][0];
+    ensure!(
+        finding["confidence"] == "unproven" && finding["cause"]["job"].is_null(),
+        "{finding:#}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_double_open_is_never_cured_by_a_row() -> Result<()> {
+    let document = on_paper("says4d", fourth_double, Telling::AS_SHIPPED)?;
+    let finding = &document["findings"][0];
+    ensure!(finding["severity"] == "critical", "{finding:#}");
+    let offers = finding["remedies"].as_array().context("remedies")?;
+    ensure!(offers.iter().all(|o| o["remedy"] != "database"), "{offers:?}");
+    Ok(())
+}
+
+#[test]
+fn one_host_leads_to_the_others_only_where_a_suspect_needs_it() -> Result<()> {
+    let paper = Paper::new(&base()?.session.path("host2"), &["kvm1", "kvm2", "kvm3"])?;
+    let db = base()?.maria.schema("host2", Shape::V4_22)?;
+    let story = second(&db, &paper, Telling::AS_SHIPPED)?;
+    let config = base()?.session.path("host2.toml");
+    testhost::config(&config, &db, &paper.uris())?;
+    let (document, exit) = scan(&config, &["--host", "kvm2"]);
+    check(&document, story.expected.as_ref().context("something to find")?);
+    ensure!(exit == 1);
+    let (document, exit) = scan(&config, &["--host", "kvm1"]);
+    ensure!(
+        document["findings"] == json!([]) && exit == 0,
+        "worker1 is well: {document:#}"
+    );
+    let hosts = document["hosts"].as_array().context("hosts")?;
+    let statuses: Vec<_> = hosts
+        .iter()
+        .map(|h| h["status"].as_str().unwrap_or_default())
+        .collect();
+    ensure!(statuses == ["seen", "not-asked", "not-asked"], "{statuses:?}");
+    ensure!(
+        document["not_ruled_out"][0]["hosts"] == json!(["kvm2", "kvm3"]),
+        "{document:#}"
     );
     Ok(())
 }

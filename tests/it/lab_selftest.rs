@@ -42,7 +42,7 @@ fn the_reader_may_read_its_schema_and_nothing_else() -> Result<()> {
     let maria = &base()?.maria;
     let db = maria.schema("self_reader", Shape::V4_22)?;
     maria.schema("self_other", Shape::V4_22)?;
-    let opts = mysql::Opts::from_url(&db.url().replace("volrecon_ro@", "volrecon_ro:only-looks@"))?;
+    let opts = mysql::Opts::from_url(&db.url().replace('@', ":only-looks@"))?;
     let opts = mysql::OptsBuilder::from_opts(opts).prefer_socket(false);
     let (seen, log) = maria.general_log(|| -> Result<Option<u64>> {
         let mut conn = mysql::Conn::new(opts)?;
@@ -200,7 +200,7 @@ fn a_guest_boots_answers_and_gives_up_a_disk_only_when_it_can() -> Result<()> {
     let disk = |name: &str, device: u64| {
         crate::lab::domxml::Disk::new(Source::of(&pool, name, None), "qcow2", device, name)
     };
-    for name in ["self-root", "self-data"] {
+    for name in ["self-root", "self-data", "self-other"] {
         real.provision(&pool, name, "qcow2")?;
     }
     let domain =

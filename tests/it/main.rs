@@ -5,6 +5,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
     reason = "a test that fails says so by a panic"
 )]
 
@@ -14,14 +15,24 @@ mod cli;
 mod config;
 mod documents;
 mod domain_xml;
+mod fleet;
+mod gather_db;
 mod gather_libvirt;
 mod generated;
 mod golden;
+mod healthy;
+mod house;
 mod lab_occurrences;
 mod lab_selftest;
-mod occurrences;
+mod plug;
+mod process;
+mod properties;
 mod readme;
 mod render;
+mod scanning;
+mod spec;
+mod stage;
+mod table;
 mod world;
 
 #[path = "../lab/mod.rs"]

@@ -4,7 +4,7 @@ use super::golden;
 use super::lab::occurrences::{self, Telling};
 use super::lab::testhost::{self, Paper};
 use super::lab::{Shape, base};
-use super::occurrences::volrecon;
+use super::scanning::volrecon;
 use volrecon::classify::stories;
 use volrecon::exit::Exit;
 

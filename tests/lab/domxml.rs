@@ -214,10 +214,10 @@ impl Domain {
         self
     }
 
-    /// For libvirt's test driver.
+    /// For libvirt's test driver; transient, as CloudStack's domains are.
     pub fn test_xml(&self) -> String {
         format!(
-            "<domain type='test'><name>{}</name><uuid>{}</uuid><memory unit='MiB'>96</memory><vcpu>1</vcpu>\
+            "<domain type='test' xmlns:test='http://libvirt.org/schemas/domain/test/1.0'><test:transient/><name>{}</name><uuid>{}</uuid><memory unit='MiB'>96</memory><vcpu>1</vcpu>\
              <os><type>hvm</type></os><devices>{}{}</devices></domain>",
             escape(&self.name),
             self.uuid,

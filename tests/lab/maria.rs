@@ -19,7 +19,7 @@ use super::session::Session;
 
 const DDL: &str = include_str!("schema.sql");
 const DDL_4_15: &str = include_str!("shape_4_15.sql");
-/// The account that a scan is to use.
+/// The account that a scan is to use on the schema `cloud`; another schema has one of its own, `ro_NAME`.
 pub const READER: &str = "volrecon_ro";
 pub const PASSWORD: &str = "only-looks";
 
@@ -43,6 +43,8 @@ pub struct Maria {
 #[derive(Debug, Clone)]
 pub struct Db {
     pub name: String,
+    /// The account that may read this schema and nothing else.
+    pub reader: String,
     pub port: u16,
     pub socket: PathBuf,
     pub password_file: PathBuf,
@@ -113,9 +115,9 @@ impl Maria {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        let pass = maria.dir.join("reader.pass");
-        fs::write(&pass, PASSWORD)?;
-        fs::set_permissions(&pass, fs::Permissions::from_mode(0o600))?;
+        let secret = maria.dir.join("reader.pass");
+        fs::write(&secret, PASSWORD)?;
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600))?;
         Ok(maria)
     }
 
@@ -150,14 +152,20 @@ impl Maria {
         }
         // A database name in a GRANT is a pattern: `_` would match any letter.
         let pattern = name.replace('_', "\\_");
+        let reader = if name == "cloud" {
+            READER.to_owned()
+        } else {
+            format!("ro_{name}")
+        };
         for host in ["127.0.0.1", "localhost"] {
             conn.query_drop(format!(
-                "CREATE USER IF NOT EXISTS '{READER}'@'{host}' IDENTIFIED BY '{PASSWORD}'"
+                "CREATE USER IF NOT EXISTS '{reader}'@'{host}' IDENTIFIED BY '{PASSWORD}'"
             ))?;
-            conn.query_drop(format!("GRANT SELECT ON `{pattern}`.* TO '{READER}'@'{host}'"))?;
+            conn.query_drop(format!("GRANT SELECT ON `{pattern}`.* TO '{reader}'@'{host}'"))?;
         }
         Ok(Db {
             name: name.to_owned(),
+            reader,
             port: self.port,
             socket: self.socket.clone(),
             password_file: self.dir.join("reader.pass"),
@@ -187,13 +195,13 @@ impl Db {
 
     /// The URL for a scan, over TCP, without its password.
     pub fn url(&self) -> String {
-        format!("mysql://{READER}@127.0.0.1:{}/{}", self.port, self.name)
+        format!("mysql://{}@127.0.0.1:{}/{}", self.reader, self.port, self.name)
     }
 
     /// The URL for a scan, over the socket, without its password.
     pub fn url_socket(&self) -> String {
         let socket = self.socket.display().to_string().replace('/', "%2F");
-        format!("mysql://{READER}@localhost/{}?socket={socket}", self.name)
+        format!("mysql://{}@localhost/{}?socket={socket}", self.reader, self.name)
     }
 
     /// Drops the schema.

@@ -9,8 +9,8 @@ use anyhow::{Result, bail};
 use super::cmd::{run, until};
 use super::domxml::{Disk, Domain, Pool};
 use super::guest::{Boot, exec, wait_up};
-use super::occurrences::POOL;
 use super::shared::Lab;
+use super::staging::POOL;
 use super::world::{Hands, live_disk_xml, live_disks};
 
 /// Where the volumes' bytes are.

@@ -2,7 +2,7 @@
 
 use super::Story;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
+use crate::classify::class::Class;
 
 /// The story.
 pub const STORY: Story = Story {
@@ -14,9 +14,11 @@ pub const STORY: Story = Story {
     what_to_do: "Do not shut either guest down: it flushes stale pages over the live copy. Snapshot the image first. Suspend the guest that you judge stale, decide which copy lives, then stop the stale one by force. volrecon offers to unplug only from the holder that the row does not name, and only if that guest is shown not to use it. A change of the database cures nothing here.",
 };
 
-/// Two domains, or one domain twice; migration twins are left out by sight.
+/// Two domains, or one domain twice; migration twins are left out by sight. A disk that stands on the volume's source and
+/// bears another's serial has it open, too.
 #[must_use]
 pub fn judge(case: &Case<'_, '_>) -> Answer {
-    let shared = case.held.iter().all(|held| case.sight.disk(*held).shareable);
-    Answer::when(case.held.len() > 1 && !shared)
+    let disks = || case.held.iter().chain(&case.conflicting);
+    let shared = disks().all(|held| case.sight.disk(*held).shareable);
+    Answer::when(disks().count() > 1 && !shared)
 }

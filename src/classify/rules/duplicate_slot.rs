@@ -1,7 +1,8 @@
 //! Two rows of one VM on one slot, or a claim without a slot.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Finding, Subject};
 use crate::classify::tell;
 use crate::model::{Vm, Volume};
 use crate::sight::Sight;
@@ -20,6 +21,12 @@ pub const STORY: Story = Story {
 /// One finding a VM and slot: the volume with the lowest id, and the others.
 #[must_use]
 pub fn findings(sight: &Sight<'_>, vm: &Vm) -> Vec<Finding> {
+    let all = sight.volumes_of(vm.id).iter().filter_map(|id| sight.volume(*id));
+    let mut ids: Vec<Option<u32>> = all.map(|v| v.device_id).collect();
+    ids.sort_unstable();
+    if ids.first() != Some(&None) && ids.is_sorted_by(|a, b| a < b) {
+        return Vec::new();
+    }
     let mut slots: BTreeMap<Option<u32>, Vec<&Volume>> = BTreeMap::new();
     let rows = sight.volumes_of(vm.id).iter().filter_map(|id| sight.volume(*id));
     for volume in rows.filter(|v| counts(sight, v)) {

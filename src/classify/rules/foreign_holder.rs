@@ -2,7 +2,7 @@
 
 use super::Story;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
+use crate::classify::class::Class;
 use crate::sight::Who;
 
 /// The story.
@@ -15,8 +15,13 @@ pub const STORY: Story = Story {
     what_to_do: "Find out whose domain it is before anything else. If it is a leftover, end it by its owner's means. Do not start or attach the volume meanwhile. Repairs by volrecon are withheld.",
 };
 
-/// One holder, and it is nobody's.
+/// One holder, and it is no live VM's. A domain of a removed row is nobody's, either.
 #[must_use]
 pub fn judge(case: &Case<'_, '_>) -> Answer {
-    Answer::when(case.who() == Some(Who::Foreign))
+    let foreign = match case.who() {
+        Some(Who::Foreign) => true,
+        Some(Who::Vm(id)) => case.sight.vm(id).is_none_or(|vm| vm.removed.is_some()),
+        Some(Who::Mismatch(_)) | None => false,
+    };
+    Answer::when(foreign && !case.volume.is_deleted())
 }

@@ -1,7 +1,8 @@
 //! A disk's serial names one volume, its source another.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Finding, Subject};
 use crate::classify::tell;
 use crate::sight::{Identity, Sight};
 
@@ -29,6 +30,9 @@ pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
             let mut finding = tell::finding(Class::IdentityConflict, Subject::Disk);
             if source.is_deleted() {
                 finding.also.push(Class::DeletedInUse);
+            }
+            if sight.holders(source.id).len() + sight.conflicting(source.id).count() > 1 {
+                finding.also.push(Class::DoubleOpen);
             }
             finding.volume = Some(tell::volume_ref(sight, source));
             finding.others = vec![tell::volume_ref(sight, serial)];

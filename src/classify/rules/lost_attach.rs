@@ -2,7 +2,7 @@
 
 use super::Story;
 use crate::classify::case::{Answer, Case};
-use crate::classify::finding::Class;
+use crate::classify::class::Class;
 
 /// The story.
 pub const STORY: Story = Story {

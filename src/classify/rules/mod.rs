@@ -16,7 +16,7 @@ pub mod unknown_disk;
 pub mod vm_drift;
 pub mod wrong_vm;
 
-use super::finding::Class;
+use super::class::Class;
 
 /// A class in words: for `volrecon explain --class`, the man page, and whoever opens the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

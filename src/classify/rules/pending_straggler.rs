@@ -1,7 +1,8 @@
 //! A detach is waiting or running for a VM that does not own the volume.
 
 use super::Story;
-use crate::classify::finding::{Cause, Class, Finding, Moment, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Cause, Finding, Moment, Subject};
 use crate::classify::tell;
 use crate::model::{Job, JobKind, VolumeId, Work};
 use crate::sight::Sight;
@@ -29,7 +30,7 @@ pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
     }
     let mut out = Vec::new();
     for (id, jobs) in detaches {
-        let Some(volume) = sight.volume(id) else {
+        let Some(volume) = sight.volume(id).filter(|v| sight.is_judged(v)) else {
             continue;
         };
         let stray = |job: &&&Job| job.vm.is_some() && job.vm != volume.instance;

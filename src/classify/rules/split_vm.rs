@@ -1,7 +1,7 @@
 //! One VM's domain is on two hosts, and no migration is under way.
 
 use super::Story;
-use crate::classify::finding::Class;
+use crate::classify::class::Class;
 use crate::model::Vm;
 use crate::sight::Sight;
 
@@ -15,8 +15,10 @@ pub const STORY: Story = Story {
     what_to_do: "Find out which of the two is reachable by its clients. Do not shut the stale one down: it flushes. Suspend it, snapshot what matters, then destroy it on its host. All repairs of the VM's volumes are withheld.",
 };
 
-/// Presence is enough: flux other than a migration spoils nothing.
+/// Presence is enough: flux other than a migration spoils nothing. A migration that is stuck explains a paused twin for
+/// ever, but not two running ones: hosts are not read at the same moment, yet not an hour apart.
 #[must_use]
 pub fn is_split(sight: &Sight<'_>, vm: &Vm) -> bool {
-    sight.seats_of(vm.id).len() > 1 && !sight.is_migrating(vm.id)
+    let seats = sight.seats_of(vm.id);
+    seats.len() > 1 && (!sight.is_migrating(vm.id) || sight.is_split_for_long(vm.id))
 }

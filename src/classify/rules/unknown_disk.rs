@@ -1,7 +1,8 @@
 //! A CloudStack VM has a disk that no row knows.
 
 use super::Story;
-use crate::classify::finding::{Class, Finding, Subject};
+use crate::classify::class::Class;
+use crate::classify::finding::{Finding, Subject};
 use crate::classify::tell;
 use crate::model::{Device, VmType};
 use crate::sight::{Identity, Sight};

@@ -2,7 +2,7 @@
 
 use super::Story;
 use crate::classify::case::Answer;
-use crate::classify::finding::Class;
+use crate::classify::class::Class;
 use crate::model::{Vm, VmState};
 use crate::sight::{Obstacle, Sight, View};
 
