@@ -5,7 +5,7 @@
 //! domains are asked for their reason (`virDomainGetState`), only persistent ones for their definition. None of them goes
 //! through QEMU's monitor, where one hung QEMU would hold the caller for ever: no statistics, no block information.
 //!
-//! A libvirt server works on 5 calls of a connection at a time (`max_client_requests`), so that several XML calls are in
+//! A libvirt server works on 5 calls of a connection at a time (`max_client_requests`), so that several are in
 //! flight, and parsing overlaps with waiting. Calls may still hang, with the server: the caller's deadline counts, and
 //! what was read until then is in the [`Notes`].
 
@@ -25,7 +25,7 @@ use virt::enumutil::Enum;
 use virt::error::{Error, ErrorNumber};
 use virt::sys;
 
-/// XML calls in flight on one connection; with the capabilities' call that makes the server's 5.
+/// Calls in flight on one connection, the capabilities' among them. At its fifth the server would log a warning.
 const IN_FLIGHT: usize = 4;
 
 /// What a look has put down so far. The reader's and the waiter's: the deadline may come at any line.
@@ -116,10 +116,12 @@ impl Host<'_> {
         let next = AtomicUsize::new(0);
         let dead = OnceLock::new();
         let identity = thread::scope(|scope| {
-            for _ in 0..IN_FLIGHT.min(entries.len()) {
+            for _ in 1..IN_FLIGHT.min(entries.len()) {
                 scope.spawn(|| self.work(&entries, &next, &dead));
             }
-            if test { Ok(()) } else { self.read_uuid() }
+            let identity = if test { Ok(()) } else { self.read_uuid() };
+            self.work(&entries, &next, &dead);
+            identity
         });
         match dead.into_inner() {
             Some(reason) => Err(reason),

@@ -283,6 +283,8 @@ fn options(settings: &DatabaseSettings, tls: Option<SslOpts>, limit: Duration) -
                 .map(|secret| secret.reveal().to_owned()),
         )
         .db_name(Some(settings.schema.clone()))
+        // The protocol's own limit: without it the client asks the server for its, a round trip.
+        .max_allowed_packet(Some(1 << 30))
         .tcp_connect_timeout(Some(settings.connect_timeout))
         .read_timeout(Some(limit))
         .write_timeout(Some(settings.connect_timeout))
