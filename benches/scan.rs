@@ -67,6 +67,11 @@ fn measure(args: &[String]) -> Result<bool> {
         .any(|case| args.iter().any(|a| a == case));
     let wanted = |case: &str| !named || args.iter().any(|a| a == case);
     let load = process::load();
+    let first = if process::come_first() {
+        "at the highest priority"
+    } else {
+        "at ordinary priority"
+    };
     let session = lab::session::Session::current()?;
     let bench = Bench {
         session,
@@ -80,8 +85,8 @@ fn measure(args: &[String]) -> Result<bool> {
     }
     let mut notes = vec![
         format!(
-            "Times are medians of whole processes in rounds that take turns (11 near, 5 far), started when the machine was quiet, each after \
-             a warm-up. A time counts as missed beyond {:.0} % of its goal; memory and deadlines have no margin.",
+            "Times are medians of whole processes in rounds that take turns, each case after a warm-up, all of them {first}. A time counts as \
+             missed beyond {:.0} % of its goal; memory and deadlines have no margin.",
             MARGIN * 100.0
         ),
         "volrecon's time includes its start, the database twice, the verdict and the JSON document; the bare reader \

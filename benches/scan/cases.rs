@@ -199,36 +199,47 @@ impl Bench {
             domains: 1000,
         };
         let db = self.cloud("bench_large", size)?;
-        let uris = self.files("large", size)?;
-        let config = self.config("large", &db, &uris, "")?;
+        let files = self.files("large", size)?;
+        let daemon = Daemon::start(self.session, "large-daemon", &[])?;
+        let served = files.iter().map(|(name, file)| {
+            (
+                name.clone(),
+                uri(file.trim_start_matches("test:///"), daemon.socket()),
+            )
+        });
+        let served: Vec<(String, String)> = served.collect();
+        // Reading a file of 1,000 domains is slow work of libvirt's, in whichever process its driver runs.
+        let patience = "\n[libvirt]\nhost_timeout = \"10m\"\n";
+        let config = self.config("large", &db, &served, patience)?;
+        let alone = self.config("alone", &db, &files, &format!("{patience}parallel = 1\n"))?;
         let seen = self.session.path("large.json");
         let seen = seen.to_str().context("the lab's directory")?;
-        let live = self.scan(&config, &[])?;
+        let live = self.scan(&config, &["--save", seen])?;
         healthy(&live, size)?;
-        let saving = self.scan(&config, &["--save", seen])?;
         let offline = self.scan(&config, &["--evidence", seen])?;
         healthy(&offline, size)?;
+        let within = self.scan(&alone, &[])?;
+        healthy(&within, size)?;
         notes.push(format!(
-            "100,000 disks: a live scan of 25 files of libvirt's test driver took {}, parsing them in volrecon's own process, whose memory \
-             their domains are in; offline {} from a file of {} MiB. The bench itself had {} MiB at its peak, below which no child's can be told.",
-            show(live.time),
-            show(offline.time),
+            "100,000 disks live: 25 files of libvirt's test driver, 1,000 domains each, served by a daemon, as hosts are. Opened as `test:///FILE` \
+             they live in volrecon's own process, a whole hypervisor with its domains: that line is told for completeness, with one host at a \
+             time. The evidence file has {} MiB. The bench itself had {} MiB at its peak, below which no child's can be told.",
             fs::metadata(seen)?.len() >> 20,
             process::own_peak() >> 10,
         ));
-        let line = |what: &str, run: &Run| Line {
+        let line = |what: &str, run: &Run, goal| Line {
             what: format!("100,000 disks, {what}: peak memory"),
             ours: show(run.time),
             against: String::new(),
             figure: mebibytes(run.peak),
             unit: "MiB",
-            goal: Goal::Under(200.0),
+            goal,
             runs: (1, 0),
         };
         Ok(vec![
-            line("offline", &offline),
-            line("live, 25 hosts", &live),
-            line("live with --save", &saving),
+            line("--evidence FILE", &offline, Goal::Under(200.0)),
+            line("25 hosts, with --save", &live, Goal::Under(200.0)),
+            line("hypervisors in its own process", &within, Goal::None),
         ])
     }
 
@@ -241,11 +252,8 @@ impl Bench {
         let db = self.cloud("bench_hang", size)?;
         let mut uris = self.files("hang", size)?;
         // Not the last ones: those that come after them must not wait for them.
-        for (_, hung) in uris.iter_mut().skip(10).step_by(30).take(3) {
-            let socket = self.session.path(format!(
-                "mute{}.sock",
-                hung.len() + fs::read_dir(&self.session.dir)?.count()
-            ));
+        for (at, (_, hung)) in uris.iter_mut().enumerate().skip(10).step_by(30).take(3) {
+            let socket = self.session.path(format!("mute{at}.sock"));
             relay::mute(&socket)?;
             *hung = uri("default", &socket);
         }
