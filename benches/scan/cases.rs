@@ -82,7 +82,7 @@ impl Bench {
         let daemon = Daemon::start(self.session, "near", &xml)?;
         let config = self.config("near", &db, &[("kvm1".to_owned(), daemon.uri())], "")?;
         let defaults = self.session.path("my.cnf");
-        let (user, password) = (super::lab::maria::READER, super::lab::maria::PASSWORD);
+        let (user, password) = (&db.reader, super::lab::maria::PASSWORD);
         fs::write(
             &defaults,
             format!(
@@ -108,8 +108,9 @@ impl Bench {
         let listed = String::from_utf8_lossy(&seen.stdout).matches(" network ").count() as u64;
         ensure!(
             seen.code == 0 && listed == SAMPLE / 10 * DISKS,
-            "the shell loop left with {} and saw {listed} disks",
-            seen.code
+            "the shell loop left with {} and saw {listed} disks: {}",
+            seen.code,
+            seen.stderr
         );
 
         let (mut ours, mut bare, mut by_hand) = (Vec::new(), Vec::new(), Vec::new());
@@ -262,6 +263,11 @@ impl Bench {
         let run = self.scan(&config, &[])?;
         let document: serde_json::Value =
             serde_json::from_slice(&run.stdout).context("the scan's document")?;
+        ensure!(
+            run.time >= deadline,
+            "nothing hung: done after {}",
+            show(run.time)
+        );
         let summary = (
             &document["summary"]["hosts_seen"],
             &document["summary"]["hosts_unseen"],

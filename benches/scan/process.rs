@@ -15,6 +15,7 @@ pub struct Run {
     pub peak: u64,
     pub code: i32,
     pub stdout: Vec<u8>,
+    pub stderr: String,
 }
 
 /// Runs a program to its end. Its output goes to a file: reading along would cost the program time on a machine of two cores.
@@ -34,11 +35,13 @@ pub fn run(command: &mut Command, out: &Path) -> Result<Run> {
     }
     let code = libc::WEXITSTATUS(status);
     let stdout = std::fs::read(out)?;
+    let stderr = String::from_utf8_lossy(&std::fs::read(&errors)?).into_owned();
     Ok(Run {
         time,
         peak,
         code,
         stdout,
+        stderr,
     })
 }
 
