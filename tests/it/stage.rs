@@ -2,9 +2,10 @@
 
 use crate::lab::domxml::{Disk, Source};
 use crate::lab::maria::{Db, PASSWORD, READER, Shape};
-use crate::lab::occurrences::{self, Telling};
+use crate::lab::occurrences::Telling;
 use crate::lab::replay::Play;
 use crate::lab::rows::{Cloud, Row, uuid};
+use crate::lab::staging;
 use crate::lab::testhost::{self, Paper};
 use crate::lab::{self, world::Hands};
 use mysql::prelude::Queryable;
@@ -121,7 +122,7 @@ impl Stage {
         let dir = tempfile::TempDir::new().unwrap();
         let hosts = Paper::new(&dir.path().join("hosts"), &["kvm1", "kvm2", "kvm3"]).unwrap();
         let paper: &'static Paper = Box::leak(Box::new(hosts));
-        let play = occurrences::stage(&schema(Shape::V4_22), paper, Telling::AS_SHIPPED).unwrap();
+        let play = staging::stage(&schema(Shape::V4_22), paper, Telling::AS_SHIPPED).unwrap();
         let uris = paper.uris();
         Self {
             play,
@@ -151,21 +152,19 @@ impl Stage {
 
     /// A healthy VM with ROOT (its id times 1000) and a data volume (the next number) at `vdb`.
     pub fn guest(&mut self, id: u64, name: &str, host: u64) {
-        occurrences::guest(&mut self.play, id, name, host, &[(id * 1000 + 1, 1)]).unwrap();
+        staging::guest(&mut self.play, id, name, host, &[(id * 1000 + 1, 1)]).unwrap();
     }
 
     /// A volume that no row claims and a guest holds.
     pub fn orphan(&mut self, id: u64, name: &str, vm: u64, host: &str, slot: u64) {
-        occurrences::data(&mut self.play, id, name, None).unwrap();
+        staging::data(&mut self.play, id, name, None).unwrap();
         self.plug(id, vm, host, slot);
     }
 
     /// Plugs a volume's disk in, and tells no row.
     pub fn plug(&mut self, volume: u64, vm: u64, host: &str, slot: u64) {
         let disk = self.disk(volume, slot);
-        self.paper
-            .attach(host, &occurrences::instance(vm), &disk)
-            .unwrap();
+        self.paper.attach(host, &staging::instance(vm), &disk).unwrap();
     }
 
     /// A volume's disk as CloudStack would plug it in.
