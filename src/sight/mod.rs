@@ -328,10 +328,14 @@ impl<'e> Sight<'e> {
         self.unidentified_in.get(&vm).map_or(&[], Vec::as_slice)
     }
 
-    /// Disks that stand on a volume's source and bear the serial of another volume.
+    /// Disks that stand on a volume's source and may be another's: by their serial, or by another row of that source.
     pub fn conflicting(&self, volume: VolumeId) -> impl Iterator<Item = Held> + '_ {
         let all = self.half_named.get(&volume).map_or(&[][..], Vec::as_slice);
-        let stands = move |held: &Held| matches!(self.identity(*held), Identity::Conflict { source, .. } if *source == volume);
+        let stands = move |held: &Held| match self.identity(*held) {
+            Identity::Conflict { source, .. } => *source == volume,
+            Identity::Ambiguous(ids) => ids.contains(&volume),
+            Identity::Volume(_) | Identity::NoVolume | Identity::Unknown => false,
+        };
         all.iter()
             .copied()
             .filter(stands)
