@@ -1,7 +1,7 @@
 //! A cloud of a test's own: a schema on the lab's MariaDB, three hosts on libvirt's test driver, and volrecon run on them.
 
 use crate::lab::domxml::{Disk, Source};
-use crate::lab::maria::{Db, PASSWORD, READER, Shape};
+use crate::lab::maria::{Db, PASSWORD, Shape};
 use crate::lab::occurrences::Telling;
 use crate::lab::replay::Play;
 use crate::lab::rows::{Cloud, Row, uuid};
@@ -28,7 +28,7 @@ pub fn settings(db: &Db) -> DatabaseSettings {
         host: "127.0.0.1".to_owned(),
         port: db.port,
         socket: None,
-        user: READER.to_owned(),
+        user: db.reader.clone(),
         password: Some(Secret::new(PASSWORD)),
         schema: db.name.clone(),
         tls: Tls::Off,

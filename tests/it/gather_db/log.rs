@@ -1,7 +1,6 @@
 //! The server's own log of whole scans: reads, and nothing else, whatever the account could do.
 
 use crate::lab;
-use crate::lab::maria::READER;
 use crate::stage::{Run, Stage};
 use mysql::prelude::Queryable;
 use std::collections::BTreeMap;
@@ -93,7 +92,8 @@ fn only_reads(log: &str, user: &str, schema: &str) -> usize {
             .filter(|(kind, sql)| kind == "Query" && sql.starts_with(word))
             .count()
     };
-    assert_eq!(count("START TRANSACTION"), count("COMMIT"));
+    // The next transaction's begin ends the one before.
+    assert!(count("START TRANSACTION") >= count("COMMIT"));
     all.len()
 }
 
@@ -121,11 +121,11 @@ fn the_log_of_whole_scans_holds_only_reads() {
     ] {
         let (run, log) = logged(&stage, args);
         run.left(1);
-        only_reads(&log, READER, &schema);
+        only_reads(&log, &stage.db().reader, &schema);
     }
     let (run, log) = logged(&stage, &["--host", "nobody"]);
     run.left(2);
-    only_reads(&log, READER, &schema);
+    only_reads(&log, &stage.db().reader, &schema);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What cannot be read is named, with what would cure it, and no secret is told.
 
-use crate::lab::maria::{Db, PASSWORD, READER, Shape};
+use crate::lab::maria::{Db, PASSWORD, Shape};
 use crate::stage::{schema, settings};
 use mysql::prelude::Queryable;
 use std::net::TcpListener;
@@ -49,11 +49,11 @@ fn a_missing_table_is_named_with_the_grant() {
         rename(table, "elsewhere");
         let (text, hint) = told(&settings(&db));
         let wanted = format!(
-            "the schema {:?} has no table {table}, or {READER:?} may not read it",
-            db.name
+            "the schema {:?} has no table {table}, or {:?} may not read it",
+            db.name, db.reader
         );
         assert_eq!(text, wanted);
-        assert!(hint.contains(&grant(&db, READER)), "{hint}");
+        assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
         rename("elsewhere", table);
     }
 }
@@ -83,9 +83,12 @@ fn a_missing_column_is_named() {
     let (text, hint) = told(&settings(&db));
     assert_eq!(
         text,
-        format!("the table volumes has no column device_id, or {READER:?} may not read it")
+        format!(
+            "the table volumes has no column device_id, or {:?} may not read it",
+            db.reader
+        )
     );
-    assert!(hint.contains(&grant(&db, READER)), "{hint}");
+    assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
 }
 
 /// An account of its own with what is granted; `{db}` is the schema.
@@ -165,7 +168,10 @@ fn a_wrong_password_a_wrong_schema_and_nobody_there() {
         text.contains(&format!("127.0.0.1:{}", db.port)) && text.contains("Access denied"),
         "{text}"
     );
-    assert!(hint.contains(READER) && hint.contains("password_file"), "{hint}");
+    assert!(
+        hint.contains(&db.reader) && hint.contains("password_file"),
+        "{hint}"
+    );
     assert!(!format!("{wrong:?}").contains("not-it"));
 
     let root = DatabaseSettings {
@@ -191,7 +197,8 @@ fn a_wrong_password_a_wrong_schema_and_nobody_there() {
     });
     assert!(
         text.contains(&format!(
-            "cannot connect to the database at 127.0.0.1:{port} as {READER:?}"
+            "cannot connect to the database at 127.0.0.1:{port} as {:?}",
+            db.reader
         )),
         "{text}"
     );

@@ -59,7 +59,7 @@ fn a_row_that_heals_is_no_finding() {
     let mut root = stage.db().root().unwrap();
     let sql = "UPDATE volumes SET instance_id = 102, device_id = 2, attached = UTC_TIMESTAMP(), updated = UTC_TIMESTAMP() WHERE id = 900";
     let run = meanwhile(&stage, || {
-        mysql::prelude::Queryable::query_drop(&mut root, sql).unwrap()
+        mysql::prelude::Queryable::query_drop(&mut root, sql).unwrap();
     })
     .left(0);
     assert!(classes(&run.json()).is_empty());
