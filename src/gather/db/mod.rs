@@ -39,6 +39,8 @@ pub struct Reader {
     cloudstack: Option<String>,
     warnings: Vec<String>,
     queries: usize,
+    /// A transaction is open: the rows' one stays so until the second read.
+    open: bool,
 }
 
 impl Reader {
@@ -64,6 +66,7 @@ impl Reader {
             cloudstack: None,
             warnings: Vec::new(),
             queries: 0,
+            open: false,
         };
         reader.run("the session", "SET time_zone = '+00:00'")?;
         // MariaDB and MySQL name the variable differently; the statement is one.
@@ -127,6 +130,10 @@ impl Reader {
 
     /// Begins a read-only transaction that sees one moment.
     fn begin(&mut self) -> Result<(), DbError> {
+        if self.open {
+            self.end()?;
+        }
+        self.open = true;
         self.run(
             "a transaction",
             "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
@@ -134,6 +141,7 @@ impl Reader {
     }
 
     fn end(&mut self) -> Result<(), DbError> {
+        self.open = false;
         self.run("a transaction", "COMMIT")
     }
 

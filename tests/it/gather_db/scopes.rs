@@ -260,7 +260,7 @@ fn a_scope_reads_what_it_leads_to_with_all_slots_of_its_vms() {
     assert_eq!(read("VM", "worker5"), (vec![5], vec![50, 51]));
     assert_eq!(read("volume", "data-5"), (vec![5], vec![50, 51]));
     assert_eq!(read("volume", "spare-5"), (vec![], vec![52]));
-    // kvm3 was the last to report it.
+    // 12 is stopped, and a host of cluster2 was the last to report it.
     assert_eq!(read("cluster", "cluster2").0, [9, 10, 11, 12]);
     assert_eq!(read("zone", "zone1").0, [1, 2, 3, 5, 6, 7, 8, 12]);
     // The zone's first: nothing but a wrong scope would leave out its hosts.
