@@ -1,6 +1,6 @@
 //! How fast a scan is, as ratios: against what operators do today, and against the least that anyone could do.
 //!
-//! `cargo bench --bench scan -- [near] [far] [large] [hanging] [--rounds N] [--write FILE]`; without a case, all of them. It ends with 1
+//! `cargo bench --bench scan -- [near] [far] [large] [hanging] [--rounds N] [--write FILE]`; without a case, all of them; `hold` keeps the clouds up instead, to profile. It ends with 1
 //! if a goal is missed by more than the stated margin. Everything runs on a private MariaDB and private libvirt daemons, and is gone
 //! when the bench is.
 #![expect(
@@ -74,6 +74,10 @@ fn measure(args: &[String]) -> Result<bool> {
         bare: compile(&session.path("bare_reader"))?,
         rounds: (rounds.unwrap_or(11), rounds.unwrap_or(5)),
     };
+    if args.iter().any(|a| a == "hold") {
+        bench.hold()?;
+        return Ok(true);
+    }
     let mut notes = vec![
         format!(
             "Times are medians of whole processes in rounds that take turns (11 near, 5 far), started when the machine was quiet, each after \

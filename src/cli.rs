@@ -119,6 +119,8 @@ pub struct Scan {
     pub save: Option<PathBuf>,
 
     /// Judge a file that --save wrote; neither database nor hosts are asked
+    ///
+    /// A scope narrows a file of the whole cloud: names are looked up among the rows in it.
     #[arg(long, value_name = "FILE", conflicts_with = "settle", help_heading = CONNECTION)]
     pub evidence: Option<PathBuf>,
 
@@ -127,8 +129,10 @@ pub struct Scan {
     pub settle: Option<Duration>,
 
     /// What has been in flux for longer than this is stuck, and counts as not seen
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h", help_heading = SAFETY)]
-    pub stuck_after: Duration,
+    ///
+    /// Without it, an hour; with --evidence, what the scan that saved it was told.
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = SAFETY)]
+    pub stuck_after: Option<Duration>,
 }
 
 /// SCOPE: names as typed. None at all: everything.

@@ -2,9 +2,11 @@
 
 mod compose;
 mod look;
+mod narrow;
 
 pub use compose::{Wanted, compose};
 pub use look::{LookError, Orders, look};
+pub use narrow::{NarrowError, narrow};
 
 use crate::classify::{Verdicts, classify, stories};
 use crate::cli::{self, Cli, Command};
@@ -18,7 +20,11 @@ use crate::sight::Sight;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// `--stuck-after`, where it is not typed.
+const STUCK_AFTER: Duration = Duration::from_secs(3600);
 
 /// Runs what was typed, and says how it ended. Errors are told here, once.
 #[must_use]
@@ -46,7 +52,7 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
     let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
     let evidence = match &args.evidence {
-        Some(file) => evidence::load(file)?,
+        Some(file) => saved(args, file)?,
         None => live(cli, args, &mut config, terminals)?,
     };
     if !cli.global.quiet {
@@ -101,6 +107,26 @@ fn exit_of(document: &ScanDocument) -> Exit {
     }
 }
 
+/// `--evidence`: what was seen then, with the scope and the patience of now.
+fn saved(args: &cli::Scan, file: &Path) -> anyhow::Result<Evidence> {
+    let mut evidence = evidence::load(file)?;
+    narrow(&mut evidence, &words(args))?;
+    if let Some(stuck_after) = args.stuck_after {
+        evidence.stuck_after = stuck_after.as_secs();
+    }
+    Ok(evidence)
+}
+
+fn words(args: &cli::Scan) -> ScopeWords {
+    ScopeWords {
+        hosts: args.scope.host.clone(),
+        vms: args.scope.vm.clone(),
+        volumes: args.scope.volume.clone(),
+        clusters: args.scope.cluster.clone(),
+        zones: args.scope.zone.clone(),
+    }
+}
+
 fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
     let until = cli
         .global
@@ -108,21 +134,15 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
         .and_then(|timeout| Instant::now().checked_add(timeout));
     let progress = Progress::start(terminals.progress && !cli.global.quiet);
     progress.phase("reading the database");
-    let mut reader = Reader::open(&config.database()?)?;
-    let words = ScopeWords {
-        hosts: args.scope.host.clone(),
-        vms: args.scope.vm.clone(),
-        volumes: args.scope.volume.clone(),
-        clusters: args.scope.cluster.clone(),
-        zones: args.scope.zone.clone(),
-    };
-    let scope = reader.resolve(&words)?;
+    let limit = cli.global.timeout.unwrap_or(Duration::MAX);
+    let mut reader = Reader::open_within(&config.database()?, limit)?;
+    let scope = reader.resolve(&words(args))?;
     let libvirt = config.libvirt()?;
     let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
     let mut orders = Orders {
         libvirt: &libvirt,
         scope,
-        stuck_after: args.stuck_after,
+        stuck_after: args.stuck_after.unwrap_or(STUCK_AFTER),
         until,
         progress: &mut tell,
     };
@@ -184,6 +204,9 @@ fn hints(error: &anyhow::Error) -> Vec<String> {
             out.extend(error.hint());
         }
         if let Some(error) = cause.downcast_ref::<gather::ScopeError>() {
+            out.extend(error.hint());
+        }
+        if let Some(NarrowError::Scope(error)) = cause.downcast_ref::<NarrowError>() {
             out.extend(error.hint());
         }
         if let Some(LookError::Database(error)) = cause.downcast_ref::<LookError>() {

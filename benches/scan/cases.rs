@@ -273,6 +273,37 @@ impl Bench {
         }])
     }
 
+    /// The near, the far and the large cloud kept up, to profile a scan by hand; until standard input ends.
+    pub fn hold(&self) -> Result<()> {
+        let mut said = Vec::new();
+        let mut up = Vec::new();
+        for (name, domains, delay) in [("near", 1000, None), ("far", 300, Some(ONE_WAY))] {
+            let size = Size { hosts: 1, domains };
+            let db = self.cloud(&format!("bench_{name}"), size)?;
+            let daemon = Daemon::start(self.session, name, &cloud::domains(size, 1))?;
+            let mut at = daemon.uri();
+            if let Some(delay) = delay {
+                let slow = self.session.path("slow.sock");
+                relay::unix(&slow, daemon.socket(), delay)?;
+                at = uri("default", &slow);
+            }
+            let config = self.config(name, &db, &[("kvm1".to_owned(), at.clone())], "")?;
+            said.push(format!("volrecon scan --config {}   # {at}", config.display()));
+            up.push(daemon);
+        }
+        let size = Size {
+            hosts: 25,
+            domains: 1000,
+        };
+        let db = self.cloud("bench_large", size)?;
+        let config = self.config("large", &db, &self.files("large", size)?, "")?;
+        said.push(format!("volrecon scan --config {}", config.display()));
+        println!("{}", said.join("\n"));
+        std::io::stdin().read_line(&mut String::new())?;
+        drop(up);
+        Ok(())
+    }
+
     /// Hosts as files of the test driver.
     fn files(&self, name: &str, size: Size) -> Result<Vec<(String, String)>> {
         let dir = self.session.subdir(name)?;

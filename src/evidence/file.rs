@@ -57,7 +57,8 @@ struct Read {
 /// # Errors
 /// When the file cannot be created or written.
 pub fn save(evidence: &Evidence, path: &Path) -> Result<(), EvidenceError> {
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     let failed = |source| EvidenceError::Write {
         path: path.to_owned(),
         source,
@@ -69,6 +70,12 @@ pub fn save(evidence: &Evidence, path: &Path) -> Result<(), EvidenceError> {
         .mode(0o600)
         .open(path)
         .map_err(failed)?;
+    // The mode above is for a new file; one that was there may be open to others.
+    let known = file.metadata().map_err(failed)?;
+    if known.is_file() {
+        file.set_permissions(Permissions::from_mode(0o600))
+            .map_err(failed)?;
+    }
     let mut out = BufWriter::new(file);
     let document = Written {
         document: "evidence",

@@ -21,7 +21,7 @@ pub(super) fn advise(finding: &Finding) -> String {
         Class::MissingDisk => {
             let release = finding.remedies.iter().any(|o| o.action == Action::Release && o.withheld.is_none());
             let what = if release {
-                format!("A detach from {claim} is on record and the guest has let go: set the row free (release), then attach the volume where it is wanted: cmk attach volume.")
+                format!("A detach from {claim} is on record and the guest has let go: set the row free (release), then attach the volume where it is wanted: `cmk attach volume`.")
             } else {
                 format!("No detach from {claim} explains it. Look into the guest and ask its owner; a stop and start of {claim} through CloudStack plugs the disk in again.")
             };
@@ -33,7 +33,7 @@ pub(super) fn advise(finding: &Finding) -> String {
         Class::DeletedInUse => {
             let state = finding.volume.as_ref().map_or("", |v| v.state.as_str());
             let recover = if state == "Destroy" {
-                "The state is still Destroy: cmk recover volume now, then scan again. "
+                "The state is still Destroy: `cmk recover volume` now, then scan again. "
             } else {
                 ""
             };
@@ -121,7 +121,7 @@ fn adopt(finding: &Finding) -> String {
 }
 
 fn kubernetes_adopt(finding: &Finding) -> String {
-    let detach = uuid(finding).map_or_else(String::new, |id| format!(": cmk detach volume id={id}"));
+    let detach = uuid(finding).map_or_else(String::new, |id| format!(": `cmk detach volume id={id}`"));
     format!(
         "Kubernetes: after the adopt, a VolumeAttachment of this node heals by itself; with none, nothing will ever detach the volume, so do it through CloudStack once the guest has let go{detach}. {}",
         kubernetes_look(finding)
@@ -130,7 +130,9 @@ fn kubernetes_adopt(finding: &Finding) -> String {
 
 fn kubernetes_look(finding: &Finding) -> String {
     uuid(finding).map_or_else(String::new, |id| {
-        format!("Look: kubectl get pv,volumeattachment -o wide | grep {id}")
+        format!(
+            "Its PV: `kubectl get pv -o custom-columns=PV:.metadata.name,HANDLE:.spec.csi.volumeHandle | grep {id}`; then `kubectl get volumeattachment | grep` and the PV's name."
+        )
     })
 }
 

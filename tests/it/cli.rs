@@ -42,7 +42,7 @@ fn a_bare_scan_has_the_defaults_of_the_contract() {
     let scan = scan("scan");
     assert!(scan.scope.is_everything());
     assert_eq!(scan.min_severity, Severity::Low);
-    assert_eq!(scan.stuck_after, Duration::from_secs(3600));
+    assert_eq!(scan.stuck_after, None);
     assert_eq!(scan.settle, None);
 }
 

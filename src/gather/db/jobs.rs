@@ -6,33 +6,25 @@ use crate::gather::payload;
 use crate::model::{Job, JobId, JobKind, JobState, Reconcile, VmId, VolumeId, Work};
 use std::collections::BTreeSet;
 
-/// Commands of work jobs and API jobs that touch one volume only.
-const OF_A_VOLUME: [&str; 9] = [
-    "MigrateVolume",
-    "ResizeVolume",
-    "TakeVolumeSnapshot",
-    "ExtractVolume",
-    "CheckAndRepairVolume",
-    "DeleteVolume",
-    "DestroyVolume",
-    "CreateSnapshot",
-    "VolumeSnapshot",
+/// Work on one volume, on its VM's queue. A name that is not here may do anything to the VM.
+const OF_A_VOLUME: [&str; 7] = [
+    "VmWorkMigrateVolume",
+    "VmWorkResizeVolume",
+    "VmWorkTakeVolumeSnapshot",
+    "VmWorkExtractVolume",
+    "VmWorkCheckAndRepairVolume",
+    "VmWorkDeleteVolume",
+    "VmWorkDestroyVolume",
 ];
 
-/// Life-cycle commands of API jobs on a VM.
-const OF_A_VM: [&str; 12] = [
-    "StartVM",
-    "StopVM",
-    "RebootVM",
-    "DestroyVM",
-    "MigrateVM",
-    "MigrateVirtualMachine",
-    "ScaleVM",
-    "UpgradeVM",
-    "RestoreVM",
-    "VMSnapshot",
-    "RecoverVM",
-    "ExpungeVM",
+/// `async_job.instance_type` (CloudStack's `ApiCommandResourceType`) of all that runs as a VM.
+const OF_A_VM: [&str; 6] = [
+    "VirtualMachine",
+    "VmSnapshot",
+    "SystemVm",
+    "ConsoleProxy",
+    "DomainRouter",
+    "InternalLbVm",
 ];
 
 impl Reader {
@@ -81,14 +73,14 @@ fn job(c: &Cells<'_>, up: Option<&BTreeSet<u64>>) -> Result<Option<Job>, DbError
         let is = c.text(kind).is_some_and(|w| w.eq_ignore_ascii_case(word));
         Ok(c.number(id)?.filter(|_| is))
     };
+    let about = c.text(5).unwrap_or_default();
+    let is_about = |names: &[&str]| names.iter().any(|name| about.eq_ignore_ascii_case(name));
     let work = match kind {
         JobKind::Work => work_of(&command),
         JobKind::Api if command.contains("AttachVolume") => Work::Attach,
         JobKind::Api if command.contains("DetachVolume") => Work::Detach,
-        JobKind::Api if instance(5, 6, "Volume")?.is_some() || instance(5, 6, "Snapshot")?.is_some() => {
-            Work::Volume
-        }
-        JobKind::Api if OF_A_VM.iter().any(|word| command.contains(word)) => Work::Vm,
+        JobKind::Api if is_about(&["Volume", "Snapshot"]) => Work::Volume,
+        JobKind::Api if is_about(&OF_A_VM) => Work::Vm,
         JobKind::Api => return Ok(None),
     };
     let payload = c.text(10).map(|text| payload::decode(&text)).unwrap_or_default();
@@ -96,7 +88,10 @@ fn job(c: &Cells<'_>, up: Option<&BTreeSet<u64>>) -> Result<Option<Job>, DbError
         .or(instance(8, 9, "Volume")?)
         .or(payload.volume)
         .or(c.number(11)?);
-    let vm = c.number(7)?.or(instance(5, 6, "VirtualMachine")?).or(payload.vm);
+    let own = c
+        .number(6)?
+        .filter(|_| is_about(&OF_A_VM) && !is_about(&["VmSnapshot"]));
+    let vm = c.number(7)?.or(own).or(c.number(19)?).or(payload.vm);
     let state = match c.number(4)? {
         Some(0) => JobState::Pending,
         Some(1) => JobState::Succeeded,
@@ -132,7 +127,7 @@ fn work_of(command: &str) -> Work {
     match command {
         "VmWorkAttachVolume" => Work::Attach,
         "VmWorkDetachVolume" => Work::Detach,
-        _ if OF_A_VOLUME.iter().any(|word| command.contains(word)) => Work::Volume,
+        _ if OF_A_VOLUME.contains(&command) => Work::Volume,
         _ => Work::Vm,
     }
 }

@@ -20,10 +20,15 @@ use cells::Cells;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Opts, OptsBuilder, Params, Row, SslOpts};
 use schema::Schema;
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::Duration;
 
 /// CloudStack releases whose tables volrecon was taught: 4.15 to 4.23.
 const KNOWN: std::ops::RangeInclusive<u32> = 15..=23;
+
+/// How long one statement may take.
+const STATEMENT: Duration = Duration::from_secs(120);
 
 /// A connection that only reads.
 pub struct Reader {
@@ -34,6 +39,8 @@ pub struct Reader {
     cloudstack: Option<String>,
     warnings: Vec<String>,
     queries: usize,
+    /// A transaction is open: the rows' one stays so until the second read.
+    open: bool,
 }
 
 impl Reader {
@@ -42,7 +49,15 @@ impl Reader {
     /// # Errors
     /// When the server cannot be reached or refuses, or a table or column that a scan needs cannot be read.
     pub fn open(settings: &DatabaseSettings) -> Result<Self, DbError> {
-        let conn = connect(settings)?;
+        Self::open_within(settings, STATEMENT)
+    }
+
+    /// The same, where neither connecting nor any statement may take longer than `limit`.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn open_within(settings: &DatabaseSettings, limit: Duration) -> Result<Self, DbError> {
+        let conn = connect(settings, limit)?;
         let mut reader = Self {
             conn,
             settings: settings.clone(),
@@ -51,6 +66,7 @@ impl Reader {
             cloudstack: None,
             warnings: Vec::new(),
             queries: 0,
+            open: false,
         };
         reader.run("the session", "SET time_zone = '+00:00'")?;
         // MariaDB and MySQL name the variable differently; the statement is one.
@@ -114,6 +130,10 @@ impl Reader {
 
     /// Begins a read-only transaction that sees one moment.
     fn begin(&mut self) -> Result<(), DbError> {
+        if self.open {
+            self.end()?;
+        }
+        self.open = true;
         self.run(
             "a transaction",
             "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
@@ -121,6 +141,7 @@ impl Reader {
     }
 
     fn end(&mut self) -> Result<(), DbError> {
+        self.open = false;
         self.run("a transaction", "COMMIT")
     }
 
@@ -166,6 +187,14 @@ impl Reader {
     ) -> Result<Vec<T>, DbError> {
         self.queries += 1;
         let settings = &self.settings;
+        // Columns are of several character sets. What one cannot hold is an error of the server's if compared as it is;
+        // the index is given up only where it matters.
+        let wide = params.iter().any(|param| !param.is_ascii());
+        let sql = if wide {
+            sql.replace('?', "? COLLATE utf8mb4_bin")
+        } else {
+            sql.to_owned()
+        };
         let params: Params = if params.is_empty() {
             Params::Empty
         } else {
@@ -173,7 +202,7 @@ impl Reader {
         };
         let rows: Vec<Row> = self
             .conn
-            .exec(sql, params)
+            .exec(&sql, params)
             .map_err(|source| failed(settings, what, source))?;
         rows.iter().map(|row| take(&Cells::new(row, what))).collect()
     }
@@ -192,13 +221,29 @@ fn failed(settings: &DatabaseSettings, what: &'static str, source: mysql::Error)
     }
 }
 
-fn connect(settings: &DatabaseSettings) -> Result<Conn, DbError> {
+/// Connects on a thread of its own: the server's greeting has no timeout that could be told apart from a statement's, and
+/// one that accepts and is silent must not cost more than `connect_timeout`. A thread that is late is left behind.
+fn connect(settings: &DatabaseSettings, limit: Duration) -> Result<Conn, DbError> {
     let failed = |source: mysql::Error| DbError::Connect {
         at: error::place(settings),
         user: settings.user.clone(),
         hint: error::hint(&source, settings),
         source: Box::new(source),
     };
+    let (sender, receiver) = channel();
+    let wanted = settings.clone();
+    let limit = limit.min(STATEMENT);
+    thread::Builder::new()
+        .name("database".to_owned())
+        .spawn(move || sender.send(connected(&wanted, limit)))
+        .map_err(|e| failed(e.into()))?;
+    receiver
+        .recv_timeout(settings.connect_timeout.min(limit))
+        .unwrap_or(Err(mysql::DriverError::ConnectTimeout.into()))
+        .map_err(failed)
+}
+
+fn connected(settings: &DatabaseSettings, limit: Duration) -> Result<Conn, mysql::Error> {
     let local =
         settings.socket.is_some() || matches!(settings.host.as_str(), "localhost" | "127.0.0.1" | "::1");
     let tls = match settings.tls {
@@ -212,17 +257,17 @@ fn connect(settings: &DatabaseSettings) -> Result<Conn, DbError> {
         ),
         Tls::Verify => Some(SslOpts::default().with_root_cert_path(settings.ca.clone())),
     };
-    match Conn::new(options(settings, tls)) {
+    match Conn::new(options(settings, tls, limit)) {
         Err(mysql::Error::DriverError(mysql::DriverError::TlsNotSupported))
             if settings.tls == Tls::Prefer =>
         {
-            Conn::new(options(settings, None)).map_err(failed)
+            Conn::new(options(settings, None, limit))
         }
-        other => other.map_err(failed),
+        other => other,
     }
 }
 
-fn options(settings: &DatabaseSettings, tls: Option<SslOpts>) -> Opts {
+fn options(settings: &DatabaseSettings, tls: Option<SslOpts>, limit: Duration) -> Opts {
     let socket = settings.socket.as_ref().map(|path| path.display().to_string());
     OptsBuilder::new()
         .ip_or_hostname(Some(settings.host.clone()))
@@ -239,7 +284,7 @@ fn options(settings: &DatabaseSettings, tls: Option<SslOpts>) -> Opts {
         )
         .db_name(Some(settings.schema.clone()))
         .tcp_connect_timeout(Some(settings.connect_timeout))
-        .read_timeout(Some(Duration::from_secs(120)))
+        .read_timeout(Some(limit))
         .write_timeout(Some(settings.connect_timeout))
         .ssl_opts(tls)
         .into()

@@ -1,6 +1,7 @@
 //! The rows, in one transaction: whole tables, or what a scope leads to.
 
 use super::cells::Cells;
+use super::schema::Schema;
 use super::{DbError, Reader};
 use crate::evidence::Scope;
 use crate::gather::domain_xml::disks_of_fragment;
@@ -44,39 +45,39 @@ pub(super) fn list(ids: impl Iterator<Item = u64>) -> String {
 }
 
 /// VMs that a scope leads to, as a condition on `vm_instance i`.
-fn vms_in(scope: &Scope) -> String {
+fn vms_in(scope: &Scope, schema: &Schema) -> String {
     if scope.is_everything() {
         return "i.removed IS NULL".to_owned();
     }
     let hosts = list(scope.hosts.union(&scope.areas).map(|id| id.0));
     let vms = list(scope.vms.iter().map(|id| id.0));
+    let reported = schema.fit("{{vm_instance.i.power_host}}", "");
     format!(
-        "i.removed IS NULL AND (i.host_id IN ({hosts}) OR i.last_host_id IN ({hosts}) OR i.id IN ({vms}))"
+        "i.removed IS NULL AND (i.host_id IN ({hosts}) OR i.last_host_id IN ({hosts}) OR {reported} IN ({hosts}) OR i.id IN ({vms}))"
     )
 }
 
 /// Volumes that a scope leads to, as a condition on `volumes v`.
-fn volumes_in(scope: &Scope) -> String {
+fn volumes_in(scope: &Scope, schema: &Schema) -> String {
     if scope.is_everything() {
         return "v.removed IS NULL".to_owned();
     }
     let volumes = list(scope.volumes.iter().map(|id| id.0));
-    let vms = vms_in(scope);
+    let vms = vms_in(scope, schema);
     format!(
         "v.id IN ({volumes}) OR (v.removed IS NULL AND v.instance_id IN (SELECT i.id FROM vm_instance i WHERE {vms}))"
     )
 }
 
 impl Reader {
-    /// Reads the rows in one transaction. The number of statements does not depend on the number of VMs.
+    /// Reads the rows in one transaction, which stays open: rows that the hosts lead to are read as of the same moment,
+    /// before the hosts (`seen`). The number of statements does not depend on the number of VMs.
     ///
     /// # Errors
     /// When a statement fails, or a row cannot be read.
     pub fn rows(&mut self, scope: &Scope) -> Result<Rows, DbError> {
         self.begin()?;
-        let rows = self.rows_now(scope)?;
-        self.end()?;
-        Ok(rows)
+        self.rows_now(scope)
     }
 
     pub(super) fn rows_now(&mut self, scope: &Scope) -> Result<Rows, DbError> {
@@ -86,8 +87,8 @@ impl Reader {
             clusters: self.clusters()?,
             hosts: self.hosts()?,
             pools: self.pools()?,
-            vms: self.vms(&vms_in(scope))?,
-            volumes: self.volumes(&volumes_in(scope))?,
+            vms: self.vms(&vms_in(scope, &self.schema))?,
+            volumes: self.volumes(&volumes_in(scope, &self.schema))?,
             jobs: self.jobs()?,
             reconcile: self.reconcile()?,
             read_at: now.into_iter().flatten().next().unwrap_or_else(Timestamp::now),

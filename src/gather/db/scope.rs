@@ -56,6 +56,26 @@ impl ScopeError {
     }
 }
 
+impl ScopeError {
+    /// For a word that leads to none or to several rows: `found` tells them, `names` are all there are.
+    #[must_use]
+    pub fn of(kind: &'static str, word: &str, found: &[String], names: Vec<String>) -> Self {
+        if found.is_empty() {
+            return Self::Unknown {
+                kind,
+                word: word.to_owned(),
+                near: near(word, names),
+            };
+        }
+        Self::Ambiguous {
+            kind,
+            word: word.to_owned(),
+            count: found.len(),
+            candidates: found.iter().take(10).cloned().collect(),
+        }
+    }
+}
+
 /// What one kind of name is looked up by.
 struct Kind {
     word: &'static str,
@@ -161,20 +181,15 @@ impl Reader {
         })?;
         match found.as_slice() {
             [(id, _)] => Ok(*id),
-            [] => {
-                let names = self.read(kind.word, kind.names, |c| Ok(c.text(0).unwrap_or_default()))?;
-                Err(ScopeError::Unknown {
-                    kind: kind.word,
-                    word: word.to_owned(),
-                    near: near(word, names),
-                })
+            many => {
+                let names = if many.is_empty() {
+                    self.read(kind.word, kind.names, |c| Ok(c.text(0).unwrap_or_default()))?
+                } else {
+                    Vec::new()
+                };
+                let found: Vec<String> = many.iter().map(|(_, text)| text.clone()).collect();
+                Err(ScopeError::of(kind.word, word, &found, names))
             }
-            many => Err(ScopeError::Ambiguous {
-                kind: kind.word,
-                word: word.to_owned(),
-                count: many.len(),
-                candidates: many.iter().take(10).map(|(_, text)| text.clone()).collect(),
-            }),
         }
     }
 }

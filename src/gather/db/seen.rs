@@ -6,7 +6,7 @@ use super::rows::{self, Rows, list};
 use super::{DbError, Reader};
 use crate::evidence::Scope;
 use crate::model::{
-    Device, Disk, Domain, PoolId, SourceKind, VmId, VolumeId, expected_keys, seen_keys, serial_of,
+    Device, Disk, Domain, PoolId, Source, SourceKind, VmId, VolumeId, expected_keys, seen_keys, serial_of,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -15,6 +15,9 @@ const CHUNK: usize = 1000;
 
 impl Reader {
     /// Adds the rows that the hosts' domains and disks lead to, removed ones included. A statement per thousand suspects.
+    ///
+    /// They are read in the transaction that `rows` began, as of before the hosts: read after them, a detach that ended
+    /// in between would look like an orphan.
     ///
     /// # Errors
     /// When a statement fails, or a row cannot be read.
@@ -25,11 +28,9 @@ impl Reader {
         domains: impl Iterator<Item = &'d Domain>,
     ) -> Result<(), DbError> {
         let domains: Vec<&Domain> = domains.collect();
-        self.begin()?;
         self.add_vms_of(rows, &domains)?;
         self.add_volumes_of(rows, &domains)?;
-        self.complete(rows, scope)?;
-        self.end()
+        self.complete(rows, scope)
     }
 
     fn add_vms_of(&mut self, rows: &mut Rows, domains: &[&Domain]) -> Result<(), DbError> {
@@ -74,35 +75,46 @@ impl Reader {
         let suspects = suspects(rows, domains);
         let have: HashSet<VolumeId> = rows.volumes.iter().map(|v| v.id).collect();
         let mut found: BTreeMap<VolumeId, crate::model::Volume> = BTreeMap::new();
-        let uuids: Vec<String> = suspects.uuids.into_iter().collect();
-        let paths: Vec<String> = suspects.paths.into_iter().collect();
-        for chunk in uuids.chunks(CHUNK) {
-            let filter = vec!["v.uuid LIKE ?"; chunk.len()].join(" OR ");
-            let sql = self.schema.fit(include_str!("../sql/volumes.sql"), &filter);
-            for volume in self.ask("volumes", &sql, chunk.to_vec(), rows::volume)? {
-                found.insert(volume.id, volume);
-            }
-        }
-        for chunk in paths.chunks(CHUNK) {
-            let marks = marks(chunk.len());
-            let sql = self.schema.fit(
-                include_str!("../sql/volumes.sql"),
-                &format!("v.path IN ({marks})"),
-            );
-            for volume in self.ask("volumes", &sql, chunk.to_vec(), rows::volume)? {
-                found.insert(volume.id, volume);
-            }
-        }
+        let iscsi_name = self.schema.fit("{{volumes.v.iscsi_name}}", "");
+        let mut look_up =
+            |reader: &mut Self, words: BTreeSet<String>, filter: &dyn Fn(usize) -> String, times| {
+                let words: Vec<String> = words.into_iter().collect();
+                for chunk in words.chunks(CHUNK) {
+                    let sql = reader
+                        .schema
+                        .fit(include_str!("../sql/volumes.sql"), &filter(chunk.len()));
+                    for volume in reader.ask("volumes", &sql, vec![chunk; times].concat(), rows::volume)? {
+                        found.insert(volume.id, volume);
+                    }
+                }
+                Ok::<(), DbError>(())
+            };
+        let any = |column: &str, count: usize| vec![format!("{column} LIKE ?"); count].join(" OR ");
+        look_up(self, suspects.uuids, &|n| any("v.uuid", n), 1)?;
+        look_up(self, suspects.patterns, &|n| any("v.path", n), 1)?;
+        let named = |n| format!("v.path IN ({0}) OR {iscsi_name} IN ({0})", marks(n));
+        look_up(self, suspects.paths, &named, 2)?;
         rows.volumes
             .extend(found.into_values().filter(|v| !have.contains(&v.id)));
         rows.volumes.sort_by_key(|v| v.id);
         Ok(())
     }
 
-    /// In a scope: the VMs that the volumes claim, and all live volumes of every VM at hand, so that slots can be judged.
+    /// The VMs that the volumes claim or their jobs name; in a scope, all live volumes of every VM at hand, so that slots
+    /// can be judged.
     pub(super) fn complete(&mut self, rows: &mut Rows, scope: &Scope) -> Result<(), DbError> {
-        let claimed: BTreeSet<VmId> = rows.volumes.iter().filter_map(|v| v.instance).collect();
-        self.add_vms(rows, claimed)?;
+        let volumes: HashSet<VolumeId> = rows.volumes.iter().map(|v| v.id).collect();
+        let named = rows
+            .jobs
+            .iter()
+            .filter(|job| job.volume.is_some_and(|id| volumes.contains(&id)));
+        let vms: BTreeSet<VmId> = rows
+            .volumes
+            .iter()
+            .filter_map(|v| v.instance)
+            .chain(named.filter_map(|job| job.vm))
+            .collect();
+        self.add_vms(rows, vms)?;
         if scope.is_everything() {
             return Ok(());
         }
@@ -128,8 +140,10 @@ pub(super) fn marks(count: usize) -> String {
 struct Suspects {
     /// `LIKE` patterns of uuids, made of checked hex digits.
     uuids: BTreeSet<String>,
-    /// What `volumes.path` may hold.
+    /// What `volumes.path` or `iscsi_name` may hold.
     paths: BTreeSet<String>,
+    /// `LIKE` patterns of paths that hold more than the source shows, made of checked hex digits.
+    patterns: BTreeSet<String>,
 }
 
 /// Disks whose serial and source do not both lead to one loaded row.
@@ -161,6 +175,8 @@ fn suspects(rows: &Rows, domains: &[&Domain]) -> Suspects {
             out.uuids.insert(pattern(serial));
         }
         out.paths.extend(paths(disk));
+        out.patterns
+            .extend(disk.source.iter().chain(&disk.backing).filter_map(long_path));
     }
     out
 }
@@ -181,6 +197,11 @@ fn paths(disk: &Disk) -> Vec<String> {
         match source.kind {
             SourceKind::Block => {
                 out.push(name.to_owned());
+                // `/dev/disk/by-path/ip-ADDRESS:PORT-iscsi-IQN-lun-N` is `/IQN/N` in the row.
+                let target = name
+                    .split_once("-iscsi-")
+                    .and_then(|(_, rest)| rest.rsplit_once("-lun-"));
+                out.extend(target.map(|(iqn, lun)| format!("/{iqn}/{lun}")));
                 // DRBD names the volume in the directory, the device mapper behind the volume group.
                 out.extend(
                     name.strip_prefix("/dev/drbd/by-res/cs-")
@@ -199,4 +220,18 @@ fn paths(disk: &Disk) -> Vec<String> {
     }
     out.retain(|path| !path.is_empty() && path.len() <= 255);
     out
+}
+
+/// PowerFlex keeps `ID:name`, FiberChannel and NVMe/TCP `type=…; address=ID; …`: the source shows the id only.
+fn long_path(source: &Source) -> Option<String> {
+    let name = source.name.as_str();
+    let (id, around) = if let Some(rest) = name.strip_prefix("/dev/disk/by-id/emc-vol-") {
+        (rest.rsplit_once('-')?.1, ("", ":%"))
+    } else if let Some(eui) = name.strip_prefix("/dev/disk/by-id/nvme-eui.") {
+        (eui, ("%address=", "%"))
+    } else {
+        (name.strip_prefix("/dev/mapper/3")?, ("%address=", "%"))
+    };
+    let hex = !id.is_empty() && id.bytes().all(|b| b.is_ascii_hexdigit());
+    hex.then(|| format!("{}{id}{}", around.0, around.1))
 }

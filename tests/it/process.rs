@@ -1,0 +1,10 @@
+//! The real binary, on a real MariaDB and libvirt's test driver.
+
+mod documents;
+mod evidence;
+mod exits;
+mod hosts;
+mod scopes;
+mod settle;
+mod signals;
+mod terminal;

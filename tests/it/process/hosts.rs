@@ -1,0 +1,188 @@
+//! Hosts that refuse, are unknown, hang or lie: each is a gap of its own, the others are judged, and no time is lost.
+
+use crate::lab::world::Hands;
+use crate::stage::{Stage, classes};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::time::Duration;
+
+fn host<'a>(document: &'a Value, name: &str) -> &'a Value {
+    document["hosts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|h| h["name"] == name)
+        .unwrap()
+}
+
+#[test]
+fn one_that_hangs_one_that_refuses_one_unknown_and_the_others_are_judged_in_time() {
+    let mut stage = Stage::with_orphan();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = stage.path("silent");
+    let _unix = UnixListener::bind(&socket).unwrap();
+    stage.add_host(
+        4,
+        &format!("qemu+tcp://127.0.0.1:{}/system", tcp.local_addr().unwrap().port()),
+    );
+    stage.add_host(5, &format!("qemu+unix:///system?socket={}", socket.display()));
+    stage.add_host(6, "qemu+tcp://127.0.0.1:1/system");
+    stage.add_host(7, "qemu+tcp://no-such-host.invalid/system");
+    stage.add_host(8, "nonsense:///");
+    stage.configure("[libvirt]\nhost_timeout = \"1s\"");
+    let run = stage.scan_json(&[]).left(1);
+    assert!(run.took < Duration::from_secs(3), "{:?}", run.took);
+    let document = run.json();
+    assert_eq!(classes(&document).len(), 1);
+    for (name, why) in [
+        ("kvm4", "no end within 1s"),
+        ("kvm5", "no end within 1s"),
+        ("kvm6", "refused"),
+        ("kvm7", "no-such-host.invalid"),
+        ("kvm8", "nonsense"),
+    ] {
+        let host = host(&document, name);
+        assert_eq!(host["status"], "unseen");
+        assert!(host["reason"].as_str().unwrap().contains(why), "{host}");
+    }
+    for name in ["kvm1", "kvm2", "kvm3"] {
+        assert_eq!(host(&document, name)["status"], "seen");
+    }
+    assert_eq!(
+        (
+            &document["summary"]["hosts_seen"],
+            &document["summary"]["hosts_unseen"]
+        ),
+        (&3.into(), &5.into())
+    );
+    let table = stage.scan(&[]).left(1);
+    for name in ["kvm4", "kvm5", "kvm6", "kvm7", "kvm8"] {
+        assert!(table.stdout.contains(name), "{}", table.stdout);
+    }
+}
+
+#[test]
+fn what_only_an_unseen_host_could_show_cannot_be_told() {
+    let mut stage = Stage::healthy();
+    stage.reach("kvm2", "qemu+tcp://127.0.0.1:1/system");
+    let document = stage.scan_json(&[]).left(3).json();
+    assert!(classes(&document).is_empty(), "{document}");
+    let untold: Vec<&str> = document["cannot_tell"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|e| e["code"].as_str())
+        .collect();
+    assert!(
+        !untold.is_empty() && untold.iter().all(|code| *code == "host-unseen"),
+        "{document}"
+    );
+}
+
+#[test]
+fn a_host_that_is_skipped_is_a_gap() {
+    let mut stage = Stage::with_orphan();
+    stage.configure("[libvirt]\nskip = [\"kvm2\"]");
+    let document = stage.scan_json(&[]).left(3).json();
+    assert_eq!(
+        (&document["complete"], &document["summary"]["hosts_unseen"]),
+        (&false.into(), &1.into())
+    );
+    let host = host(&document, "kvm2");
+    assert_eq!(
+        (&host["status"], &host["uri"]),
+        (&"not-asked".into(), &Value::Null)
+    );
+    assert!(
+        host["reason"].as_str().unwrap().contains("[libvirt] skip"),
+        "{host}"
+    );
+}
+
+#[test]
+fn a_host_without_domains_where_rows_promise_some_is_not_believed() {
+    let stage = Stage::healthy();
+    stage.paper.shut("kvm2", "i-2-102-VM").unwrap();
+    let document = stage.scan_json(&[]).left(3).json();
+    assert!(classes(&document).is_empty(), "{document}");
+    assert_eq!(host(&document, "kvm2")["status"], "unseen");
+    let codes: Vec<&str> = document["cannot_tell"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["code"].as_str().unwrap())
+        .collect();
+    assert!(codes.contains(&"empty-host"), "{document}");
+}
+
+#[test]
+fn all_hosts_empty_is_never_all_is_missing() {
+    let stage = Stage::healthy();
+    for n in 1..=3 {
+        stage
+            .paper
+            .shut(&format!("kvm{n}"), &format!("i-2-{}-VM", 100 + n))
+            .unwrap();
+    }
+    let document = stage.scan_json(&[]).left(3).json();
+    assert!(classes(&document).is_empty(), "{document}");
+}
+
+#[test]
+fn two_names_for_one_uri_are_both_gaps() {
+    let mut stage = Stage::with_orphan();
+    let uri = stage.paper.uri("kvm2");
+    stage.reach("kvm3", &uri);
+    let document = stage.scan_json(&[]).left(3).json();
+    for name in ["kvm2", "kvm3"] {
+        let host = host(&document, name);
+        assert_eq!(host["status"], "unseen");
+        assert!(
+            host["reason"].as_str().unwrap().contains("is the URI of"),
+            "{host}"
+        );
+    }
+}
+
+#[test]
+fn the_time_for_the_whole_run_ends_it() {
+    let mut stage = Stage::with_orphan();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    stage.add_host(
+        4,
+        &format!("qemu+tcp://127.0.0.1:{}/system", tcp.local_addr().unwrap().port()),
+    );
+    let run = stage.scan_json(&["--timeout", "1s"]).left(1);
+    assert!(run.took < Duration::from_secs(3), "{:?}", run.took);
+    let document = run.json();
+    assert!(
+        host(&document, "kvm4")["reason"]
+            .as_str()
+            .unwrap()
+            .contains("time for the whole run was up"),
+        "{document}"
+    );
+
+    // A database that accepts and is silent has no longer than that either.
+    stage.set_database(&format!(
+        "mysql://volrecon_ro@127.0.0.1:{}/cloud",
+        tcp.local_addr().unwrap().port()
+    ));
+    let run = stage.scan_json(&["--timeout", "1s"]).left(2);
+    assert!(run.took < Duration::from_secs(3), "{:?}", run.took);
+    assert!(
+        run.stderr.contains("cannot connect to the database"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn settling_does_not_outlast_the_run() {
+    let stage = Stage::with_orphan();
+    let run = stage.scan_json(&["--timeout", "2s", "--settle", "10m"]);
+    assert!(run.took < Duration::from_secs(5), "{:?}", run.took);
+    // Without a whole second look nothing that needs one is called clean.
+    assert!(matches!(run.code, 1 | 3), "{run:?}");
+}
