@@ -148,6 +148,8 @@ impl<'e> Sight<'e> {
             unreadable: HashMap::new(),
             reaches: RefCell::default(),
         };
+        sight.volumes_of.reserve(sight.vms.len());
+        sight.seats_of.reserve(sight.vms.len());
         for volume in sight.volumes.iter().filter(|v| v.removed.is_none()) {
             if let Some(vm) = volume.instance {
                 sight.volumes_of.entry(vm).or_default().push(volume.id);
