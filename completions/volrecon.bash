@@ -25,6 +25,9 @@ _volrecon() {
             volrecon,help)
                 cmd="volrecon__subcmd__help"
                 ;;
+            volrecon,jobs)
+                cmd="volrecon__subcmd__jobs"
+                ;;
             volrecon,scan)
                 cmd="volrecon__subcmd__scan"
                 ;;
@@ -37,6 +40,9 @@ _volrecon() {
             volrecon__subcmd__help,help)
                 cmd="volrecon__subcmd__help__subcmd__help"
                 ;;
+            volrecon__subcmd__help,jobs)
+                cmd="volrecon__subcmd__help__subcmd__jobs"
+                ;;
             volrecon__subcmd__help,scan)
                 cmd="volrecon__subcmd__help__subcmd__scan"
                 ;;
@@ -47,7 +53,7 @@ _volrecon() {
 
     case "${cmd}" in
         volrecon)
-            opts="-o -q -v -h -V --config --timeout --output --color --no-headers --quiet --verbose --help --version scan explain completions help"
+            opts="-o -q -v -h -V --config --timeout --output --color --no-headers --quiet --verbose --help --version scan jobs explain completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -153,7 +159,7 @@ _volrecon() {
             return 0
             ;;
         volrecon__subcmd__help)
-            opts="scan explain completions help"
+            opts="scan jobs explain completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -208,6 +214,20 @@ _volrecon() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        volrecon__subcmd__help__subcmd__jobs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         volrecon__subcmd__help__subcmd__scan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -215,6 +235,60 @@ _volrecon() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        volrecon__subcmd__jobs)
+            opts="-o -q -v -h --host --vm --volume --cluster --zone --config --timeout --output --color --no-headers --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --vm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --volume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

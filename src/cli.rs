@@ -87,6 +87,12 @@ pub enum Command {
     /// Reads the rows, then every host side by side, then the rows again. What moved in between is in flux: reported,
     /// never judged. A host that cannot be read is said, and what only it could show is not guessed.
     Scan(Scan),
+    /// List attach and detach work that waits or runs, and the stragglers to be
+    ///
+    /// Reads the database only. A detach whose volume the row gives to another VM, or to none, finds another attachment
+    /// when it runs, or nothing: it is marked, with what it will do then and how to keep the newer attachment. Leaves with
+    /// 1 only if there is such a job.
+    Jobs(Jobs),
     /// Tell what a class of finding means
     ///
     /// What the operator sees, how it comes to be, what would prove the opposite, and what to do. The same is in
@@ -129,6 +135,15 @@ pub struct Scan {
     /// What has been in flux for longer than this is stuck, and counts as not seen
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h", help_heading = SAFETY)]
     pub stuck_after: Duration,
+}
+
+/// `volrecon jobs`.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = jobs_notes())]
+pub struct Jobs {
+    /// What to look at.
+    #[command(flatten)]
+    pub scope: ScopeArgs,
 }
 
 /// SCOPE: names as typed. None at all: everything.
@@ -238,9 +253,18 @@ fn top_notes() -> String {
         "{}\n\nExamples:\n  \
          volrecon scan                            the whole cloud\n  \
          volrecon scan --host kvm7 --settle 30s   one host, suspects looked at twice\n  \
+         volrecon jobs                            attach and detach work that waits or runs\n  \
          volrecon explain --class double-open     what that means, and what to do",
         exit_codes()
     )
+}
+
+fn jobs_notes() -> String {
+    "Exit codes:\n    0  no straggler to be\n    1  stragglers to be\n    2  trouble: usage, configuration, database\n\n\
+     Examples:\n  \
+     volrecon jobs\n  \
+     volrecon jobs --vm worker7 -o json"
+        .to_owned()
 }
 
 fn scan_notes() -> String {

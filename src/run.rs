@@ -2,6 +2,7 @@
 
 mod compose;
 mod look;
+mod queues;
 
 pub use compose::{Wanted, compose};
 pub use look::{LookError, Orders, look};
@@ -26,6 +27,7 @@ pub fn run(cli: &Cli) -> Exit {
     let terminals = Terminals::look(cli.global.color);
     let done = match &cli.command {
         Command::Scan(args) => scan(cli, args, &terminals),
+        Command::Jobs(args) => queues::jobs(cli, args, &terminals),
         Command::Explain(args) => explain(cli, args, &terminals),
         Command::Completions(args) => completions(args),
     };
@@ -66,17 +68,10 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     };
     let document = compose(&sight, verdicts, &wanted);
     let exit = exit_of(&document);
-    let options = Options {
-        width: terminals.width,
-        color: terminals.stdout_color,
-        headers: !cli.global.no_headers,
-        quiet: cli.global.quiet,
-        verbose: cli.global.verbose,
-    };
     let written = render::write_scan(
         &document,
         cli.global.output,
-        &options,
+        &options(cli, terminals),
         &mut std::io::stdout().lock(),
     );
     render::after_writing(written, exit).context("cannot write the results to stdout")
@@ -109,14 +104,7 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     let progress = Progress::start(terminals.progress && !cli.global.quiet);
     progress.phase("reading the database");
     let mut reader = Reader::open(&config.database()?)?;
-    let words = ScopeWords {
-        hosts: args.scope.host.clone(),
-        vms: args.scope.vm.clone(),
-        volumes: args.scope.volume.clone(),
-        clusters: args.scope.cluster.clone(),
-        zones: args.scope.zone.clone(),
-    };
-    let scope = reader.resolve(&words)?;
+    let scope = reader.resolve(&words(&args.scope))?;
     let libvirt = config.libvirt()?;
     let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
     let mut orders = Orders {
@@ -145,6 +133,27 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     second.earlier = Some(Box::new(first));
     progress.finish();
     Ok(second)
+}
+
+fn words(scope: &cli::ScopeArgs) -> ScopeWords {
+    ScopeWords {
+        hosts: scope.host.clone(),
+        vms: scope.vm.clone(),
+        volumes: scope.volume.clone(),
+        clusters: scope.cluster.clone(),
+        zones: scope.zone.clone(),
+    }
+}
+
+/// How to write, from what was typed and where it goes.
+fn options(cli: &Cli, terminals: &Terminals) -> Options {
+    Options {
+        width: terminals.width,
+        color: terminals.stdout_color,
+        headers: !cli.global.no_headers,
+        quiet: cli.global.quiet,
+        verbose: cli.global.verbose,
+    }
 }
 
 /// `volrecon explain --class`.

@@ -8,6 +8,7 @@ mod cause;
 mod class;
 mod finding;
 mod judge;
+mod queue;
 mod rules;
 mod scope;
 mod tell;
@@ -20,4 +21,5 @@ pub use finding::{
     Offer, Remedy, Subject, Verdicts, VmRef, VolumeRef,
 };
 pub use judge::classify;
+pub use queue::{QueueState, QueuedJob, queue};
 pub use rules::{Story, stories};

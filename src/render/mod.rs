@@ -5,6 +5,7 @@
 
 mod csv;
 mod document;
+mod jobs;
 mod json;
 pub mod man;
 pub mod message;
@@ -18,6 +19,7 @@ pub mod text;
 mod volumes;
 
 pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
+pub use jobs::{JobsDocument, write_jobs};
 pub use man::{classes_page, story_text};
 pub use progress::Progress;
 pub use terminal::{ColorChoice, Terminals};

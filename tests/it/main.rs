@@ -20,6 +20,7 @@ mod generated;
 mod golden;
 mod healthy;
 mod house;
+mod jobs;
 mod lab_occurrences;
 mod lab_selftest;
 mod properties;

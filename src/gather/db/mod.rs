@@ -4,6 +4,7 @@ mod again;
 mod cells;
 mod error;
 mod jobs;
+mod queues;
 mod rows;
 mod schema;
 mod scope;
@@ -12,6 +13,7 @@ mod settings;
 
 pub use again::Again;
 pub use error::DbError;
+pub use queues::Queues;
 pub use rows::Rows;
 pub use scope::{ScopeError, ScopeWords};
 pub use settings::{DatabaseSettings, Secret, Tls};
