@@ -121,7 +121,7 @@ _volrecon() {
             return 0
             ;;
         volrecon__subcmd__explain)
-            opts="-o -q -v -h --class --config --timeout --output --color --no-headers --quiet --verbose --help"
+            opts="-o -q -v -h --class --evidence --config --timeout --output --color --no-headers --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -129,6 +129,10 @@ _volrecon() {
             case "${prev}" in
                 --class)
                     COMPREPLY=($(compgen -W "identity-conflict split-vm deleted-in-use double-open vm-drift foreign-holder wrong-vm incomplete-detach straggler-detach lost-attach missing-disk slot-mismatch duplicate-slot unknown-disk pending-straggler" -- "${cur}"))
+                    return 0
+                    ;;
+                --evidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --config)

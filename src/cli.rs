@@ -80,7 +80,6 @@ pub struct Global {
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one in a run")]
 pub enum Command {
     /// Compare database and hypervisors, and tell where they disagree
     ///
@@ -93,10 +92,11 @@ pub enum Command {
     /// when it runs, or nothing: it is marked, with what it will do then and how to keep the newer attachment. Leaves with
     /// 1 only if there is such a job.
     Jobs(Jobs),
-    /// Tell what a class of finding means
+    /// Tell who did what to a volume, what a finding stands on, or what a class means
     ///
-    /// What the operator sees, how it comes to be, what would prove the opposite, and what to do. The same is in
-    /// volrecon-classes(7).
+    /// For a volume or a finding: what each witness says now, the history in one order with who says so, a verdict for a
+    /// ticket, what it blocks, the remedies, and what would be typed by hand. Leaves with 0 if there is such a volume or
+    /// finding, well or not. For a class: the same as in volrecon-classes(7).
     Explain(Explain),
     /// Write a completion script for a shell
     Completions(Completions),
@@ -183,11 +183,21 @@ impl ScopeArgs {
 
 /// `volrecon explain`.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = "Examples:\n  volrecon explain --class straggler-detach")]
+#[command(after_long_help = explain_notes())]
 pub struct Explain {
-    /// The class to tell about
-    #[arg(long, value_name = "NAME", required = true, value_parser = class())]
-    pub class: Class,
+    /// A volume by uuid, name or path, or a finding by its id, as vr-f4624595
+    ///
+    /// A finding's id needs a look at the whole cloud; a volume needs only the hosts that could have it.
+    #[arg(value_name = "VOLUME|FINDING", required_unless_present = "class", conflicts_with = "class", value_parser = NonEmptyStringValueParser::new())]
+    pub subject: Option<String>,
+
+    /// Tell about a class instead
+    #[arg(long, value_name = "NAME", value_parser = class())]
+    pub class: Option<Class>,
+
+    /// Explain from a file that scan --save wrote; neither database nor hosts are asked
+    #[arg(long, value_name = "FILE", conflicts_with = "class", help_heading = CONNECTION)]
+    pub evidence: Option<PathBuf>,
 }
 
 /// `volrecon completions`.
@@ -257,6 +267,14 @@ fn top_notes() -> String {
          volrecon explain --class double-open     what that means, and what to do",
         exit_codes()
     )
+}
+
+fn explain_notes() -> String {
+    "Examples:\n  \
+     volrecon explain e949a8c4-5b0d-4c6e-9f3a-61d2c7a80b15\n  \
+     volrecon explain vr-f4624595 --evidence seen.json\n  \
+     volrecon explain --class straggler-detach"
+        .to_owned()
 }
 
 fn jobs_notes() -> String {

@@ -1,13 +1,16 @@
 //! The only one that sees all rooms: one function per subcommand.
 
+mod account;
 mod compose;
+mod explain;
 mod look;
 mod queues;
 
+pub use account::{Asked, explain};
 pub use compose::{Wanted, compose};
 pub use look::{LookError, Orders, look};
 
-use crate::classify::{Verdicts, classify, stories};
+use crate::classify::{Verdicts, classify};
 use crate::cli::{self, Cli, Command};
 use crate::config::{Config, Sources};
 use crate::evidence::{self, Evidence};
@@ -19,7 +22,7 @@ use crate::sight::Sight;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Runs what was typed, and says how it ended. Errors are told here, once.
 #[must_use]
@@ -28,7 +31,7 @@ pub fn run(cli: &Cli) -> Exit {
     let done = match &cli.command {
         Command::Scan(args) => scan(cli, args, &terminals),
         Command::Jobs(args) => queues::jobs(cli, args, &terminals),
-        Command::Explain(args) => explain(cli, args, &terminals),
+        Command::Explain(args) => explain::run(cli, args, &terminals),
         Command::Completions(args) => completions(args),
     };
     done.unwrap_or_else(|error| {
@@ -49,7 +52,14 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
     let evidence = match &args.evidence {
         Some(file) => evidence::load(file)?,
-        None => live(cli, args, &mut config, terminals)?,
+        None => {
+            let want = Want {
+                words: words(&args.scope),
+                settle: args.settle,
+                stuck_after: args.stuck_after,
+            };
+            live(cli, &want, &mut config, terminals)?.0
+        }
     };
     if !cli.global.quiet {
         for warning in config.warnings.iter().chain(&evidence.warnings) {
@@ -96,7 +106,20 @@ fn exit_of(document: &ScanDocument) -> Exit {
     }
 }
 
-fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
+/// What a live look is for.
+struct Want {
+    words: ScopeWords,
+    settle: Option<Duration>,
+    stuck_after: Duration,
+}
+
+/// Looks at the world; the reader is given back, for those that have further questions.
+fn live(
+    cli: &Cli,
+    want: &Want,
+    config: &mut Config,
+    terminals: &Terminals,
+) -> anyhow::Result<(Evidence, Reader)> {
     let until = cli
         .global
         .timeout
@@ -104,25 +127,25 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     let progress = Progress::start(terminals.progress && !cli.global.quiet);
     progress.phase("reading the database");
     let mut reader = Reader::open(&config.database()?)?;
-    let scope = reader.resolve(&words(&args.scope))?;
+    let scope = reader.resolve(&want.words)?;
     let libvirt = config.libvirt()?;
     let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
     let mut orders = Orders {
         libvirt: &libvirt,
         scope,
-        stuck_after: args.stuck_after,
+        stuck_after: want.stuck_after,
         until,
         progress: &mut tell,
     };
     let first = look(&mut reader, &mut orders)?;
-    let Some(settle) = args.settle else {
+    let Some(settle) = want.settle else {
         progress.finish();
-        return Ok(first);
+        return Ok((first, reader));
     };
     // Only suspects are worth a second look.
     if classify(&Sight::new(&first)).findings.is_empty() {
         progress.finish();
-        return Ok(first);
+        return Ok((first, reader));
     }
     progress.phase("letting suspects settle");
     let left = until.map_or(settle, |end| {
@@ -132,7 +155,7 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     let mut second = look(&mut reader, &mut orders)?;
     second.earlier = Some(Box::new(first));
     progress.finish();
-    Ok(second)
+    Ok((second, reader))
 }
 
 fn words(scope: &cli::ScopeArgs) -> ScopeWords {
@@ -156,24 +179,6 @@ fn options(cli: &Cli, terminals: &Terminals) -> Options {
     }
 }
 
-/// `volrecon explain --class`.
-fn explain(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyhow::Result<Exit> {
-    let options = Options {
-        width: terminals.width,
-        color: terminals.stdout_color,
-        headers: !cli.global.no_headers,
-        ..Options::default()
-    };
-    let mut out = std::io::stdout().lock();
-    let stories = stories();
-    let story = stories
-        .iter()
-        .find(|story| story.class == args.class)
-        .context("the class has no story")?;
-    let written = render::story_text(story, &options, &mut out).and_then(|()| out.flush());
-    render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
-}
-
 /// `volrecon completions`.
 fn completions(args: &cli::Completions) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
@@ -193,6 +198,9 @@ fn hints(error: &anyhow::Error) -> Vec<String> {
             out.extend(error.hint());
         }
         if let Some(error) = cause.downcast_ref::<gather::ScopeError>() {
+            out.extend(error.hint());
+        }
+        if let Some(error) = cause.downcast_ref::<explain::ExplainError>() {
             out.extend(error.hint());
         }
         if let Some(LookError::Database(error)) = cause.downcast_ref::<LookError>() {

@@ -5,6 +5,7 @@
 
 mod csv;
 mod document;
+mod explain;
 mod jobs;
 mod json;
 pub mod man;
@@ -19,6 +20,7 @@ pub mod text;
 mod volumes;
 
 pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
+pub use explain::{ExplainDocument, Witness, write_explain, write_explain_json};
 pub use jobs::{JobsDocument, write_jobs};
 pub use man::{classes_page, story_text};
 pub use progress::Progress;

@@ -14,6 +14,7 @@ mod cli;
 mod config;
 mod documents;
 mod domain_xml;
+mod explain;
 mod fleet;
 mod gather_libvirt;
 mod generated;

@@ -3,6 +3,7 @@
 mod again;
 mod cells;
 mod error;
+mod history;
 mod jobs;
 mod queues;
 mod rows;
