@@ -8,7 +8,7 @@ use crate::lab::rows::Cloud;
 use crate::lab::{Shape, base};
 use crate::scanning::volrecon;
 use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::process::Command;
 
 #[test]
