@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 300
+FUZZ_CASES ?= 200000
 
 .PHONY: help deps demo test lint bless bench fuzz lab lab-down install
 
