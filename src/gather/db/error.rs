@@ -91,7 +91,9 @@ pub(super) fn place(settings: &DatabaseSettings) -> String {
 pub(super) fn grant(settings: &DatabaseSettings) -> String {
     let schema = settings.schema.replace('`', "``");
     let user = settings.user.replace('\'', "''");
-    format!("as an administrator: GRANT SELECT ON `{schema}`.* TO '{user}'@'%';")
+    format!(
+        "as an administrator: GRANT SELECT ON `{schema}`.* TO '{user}'@'%'; (the host part as the account has it: SELECT CURRENT_USER())"
+    )
 }
 
 /// What to try, by the server's error number.

@@ -3,7 +3,9 @@
 mod again;
 mod cells;
 mod error;
+mod history;
 mod jobs;
+mod queues;
 mod rows;
 mod schema;
 mod scope;
@@ -12,6 +14,7 @@ mod settings;
 
 pub use again::Again;
 pub use error::DbError;
+pub use queues::Queues;
 pub use rows::Rows;
 pub use scope::{ScopeError, ScopeWords};
 pub use settings::{DatabaseSettings, Secret, Tls};
