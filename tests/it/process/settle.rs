@@ -2,14 +2,35 @@
 
 use crate::lab::world::Hands;
 use crate::stage::{Run, Stage, classes};
+use mysql::prelude::Queryable;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-/// Runs a scan that settles for 2 s, and does something once the first look must be over.
+/// Waits until a scan's connection has been idle for half a second: it is settling.
+fn settling(stage: &Stage) {
+    let mut conn = stage.db().root().unwrap();
+    let sql = "SELECT command FROM information_schema.processlist WHERE db = DATABASE() AND user <> 'root'";
+    let mut idle = 0;
+    for _ in 0..600 {
+        let command: Option<String> = conn.query_first(sql).unwrap();
+        idle = if command.as_deref() == Some("Sleep") {
+            idle + 1
+        } else {
+            0
+        };
+        if idle == 10 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("the scan never settles");
+}
+
+/// Runs a scan that settles for 3 s, and does something once the first look is over.
 fn meanwhile(stage: &Stage, act: impl FnOnce()) -> Run {
     let since = Instant::now();
-    let mut child = stage.start(&["-o", "json", "--settle", "2s"]);
-    std::thread::sleep(Duration::from_millis(1200));
+    let mut child = stage.start(&["-o", "json", "--settle", "3s"]);
+    settling(stage);
     assert!(child.try_wait().unwrap().is_none(), "it is still waiting");
     act();
     let (mut stdout, mut stderr) = (String::new(), String::new());
@@ -59,7 +80,7 @@ fn a_row_that_heals_is_no_finding() {
     let mut root = stage.db().root().unwrap();
     let sql = "UPDATE volumes SET instance_id = 102, device_id = 2, attached = UTC_TIMESTAMP(), updated = UTC_TIMESTAMP() WHERE id = 900";
     let run = meanwhile(&stage, || {
-        mysql::prelude::Queryable::query_drop(&mut root, sql).unwrap();
+        root.query_drop(sql).unwrap();
     })
     .left(0);
     assert!(classes(&run.json()).is_empty());
