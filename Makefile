@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 300
+FUZZ_CASES ?= 200000
 
 .PHONY: help deps demo test lint bless bench fuzz lab lab-down install
 
@@ -39,6 +40,10 @@ bench: deps ## the speed ratios, measured in one interleaved run
 
 fuzz: deps ## the properties of the XML reader, many more cases of each (FUZZ_CASES=200000)
 	PROPTEST_CASES=$(FUZZ_CASES) $(CARGO) test --test it -- domain_xml::
+	@if $(CARGO) fuzz --version >/dev/null 2>&1; then \
+	  mkdir -p fuzz/corpus/domain_xml; \
+	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none domain_xml fuzz/corpus/domain_xml tests/corpus/domain_xml -- -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -timeout=10; \
+	else echo 'cargo-fuzz is not installed: the coverage-guided part was not run (cargo install cargo-fuzz)'; fi
 
 lab: deps ## start the lab on real libvirt, QEMU and Ceph, and keep it up
 	@$(CARGO) build --quiet --example lab

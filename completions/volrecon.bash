@@ -25,6 +25,9 @@ _volrecon() {
             volrecon,help)
                 cmd="volrecon__subcmd__help"
                 ;;
+            volrecon,jobs)
+                cmd="volrecon__subcmd__jobs"
+                ;;
             volrecon,scan)
                 cmd="volrecon__subcmd__scan"
                 ;;
@@ -37,6 +40,9 @@ _volrecon() {
             volrecon__subcmd__help,help)
                 cmd="volrecon__subcmd__help__subcmd__help"
                 ;;
+            volrecon__subcmd__help,jobs)
+                cmd="volrecon__subcmd__help__subcmd__jobs"
+                ;;
             volrecon__subcmd__help,scan)
                 cmd="volrecon__subcmd__help__subcmd__scan"
                 ;;
@@ -47,7 +53,7 @@ _volrecon() {
 
     case "${cmd}" in
         volrecon)
-            opts="-o -q -v -h -V --config --timeout --output --color --no-headers --quiet --verbose --help --version scan explain completions help"
+            opts="-o -q -v -h -V --config --timeout --output --color --no-headers --quiet --verbose --help --version scan jobs explain completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -115,7 +121,7 @@ _volrecon() {
             return 0
             ;;
         volrecon__subcmd__explain)
-            opts="-o -q -v -h --class --config --timeout --output --color --no-headers --quiet --verbose --help"
+            opts="-o -q -v -h --class --evidence --config --timeout --output --color --no-headers --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -123,6 +129,10 @@ _volrecon() {
             case "${prev}" in
                 --class)
                     COMPREPLY=($(compgen -W "identity-conflict split-vm deleted-in-use double-open vm-drift foreign-holder wrong-vm incomplete-detach straggler-detach lost-attach missing-disk slot-mismatch duplicate-slot unknown-disk pending-straggler" -- "${cur}"))
+                    return 0
+                    ;;
+                --evidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --config)
@@ -153,7 +163,7 @@ _volrecon() {
             return 0
             ;;
         volrecon__subcmd__help)
-            opts="scan explain completions help"
+            opts="scan jobs explain completions help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -208,6 +218,20 @@ _volrecon() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        volrecon__subcmd__help__subcmd__jobs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         volrecon__subcmd__help__subcmd__scan)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -215,6 +239,60 @@ _volrecon() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        volrecon__subcmd__jobs)
+            opts="-o -q -v -h --host --vm --volume --cluster --zone --config --timeout --output --color --no-headers --quiet --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --vm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --volume)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table json jsonl csv" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

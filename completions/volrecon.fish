@@ -39,7 +39,8 @@ complete -c volrecon -n "__fish_volrecon_needs_command" -s v -l verbose -d 'Time
 complete -c volrecon -n "__fish_volrecon_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c volrecon -n "__fish_volrecon_needs_command" -s V -l version -d 'Print version'
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "scan" -d 'Compare database and hypervisors, and tell where they disagree'
-complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "explain" -d 'Tell what a class of finding means'
+complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "jobs" -d 'List attach and detach work that waits or runs, and the stragglers to be'
+complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "explain" -d 'Tell who did what to a volume, what a finding stands on, or what a class means'
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "completions" -d 'Write a completion script for a shell'
 complete -c volrecon -n "__fish_volrecon_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l host -d 'VMs that the rows place on this host, and domains seen on it (repeatable)' -r
@@ -69,7 +70,25 @@ complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -l no-headers -d
 complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -s q -l quiet -d 'Only the findings\' own lines, and no warnings'
 complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -s v -l verbose -d 'Timelines, sources, and lists in full; twice: what is being done'
 complete -c volrecon -n "__fish_volrecon_using_subcommand scan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l class -d 'The class to tell about' -r -f -a "identity-conflict\t''
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l host -d 'VMs that the rows place on this host, and domains seen on it (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l vm -d 'This VM and its volumes (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l volume -d 'This volume (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l cluster -d 'The hosts of this cluster (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l zone -d 'The hosts of this zone (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l config -d 'Configuration file to read' -r -F
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l timeout -d 'Give up the whole run after this time' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -s o -l output -d 'Format of the results on stdout' -r -f -a "table\t'For people'
+json\t'One JSON document'
+jsonl\t'A JSON object a line: the findings, then a summary'
+csv\t'A finding a line, for spreadsheets'"
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l color -d 'When to use colour' -r -f -a "auto\t'Only on a terminal that can show it'
+always\t'Also into pipes and files'
+never\t'Not at all'"
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -l no-headers -d 'Leave out the header lines of table and csv'
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -s q -l quiet -d 'Only the findings\' own lines, and no warnings'
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -s v -l verbose -d 'Timelines, sources, and lists in full; twice: what is being done'
+complete -c volrecon -n "__fish_volrecon_using_subcommand jobs" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l class -d 'Tell about a class instead' -r -f -a "identity-conflict\t''
 split-vm\t''
 deleted-in-use\t''
 double-open\t''
@@ -84,6 +103,7 @@ slot-mismatch\t''
 duplicate-slot\t''
 unknown-disk\t''
 pending-straggler\t''"
+complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l evidence -d 'Explain from a file that scan --save wrote; neither database nor hosts are asked' -r -F
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l config -d 'Configuration file to read' -r -F
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l timeout -d 'Give up the whole run after this time' -r
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -s o -l output -d 'Format of the results on stdout' -r -f -a "table\t'For people'
@@ -110,7 +130,8 @@ complete -c volrecon -n "__fish_volrecon_using_subcommand completions" -l no-hea
 complete -c volrecon -n "__fish_volrecon_using_subcommand completions" -s q -l quiet -d 'Only the findings\' own lines, and no warnings'
 complete -c volrecon -n "__fish_volrecon_using_subcommand completions" -s v -l verbose -d 'Timelines, sources, and lists in full; twice: what is being done'
 complete -c volrecon -n "__fish_volrecon_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan explain completions help" -f -a "scan" -d 'Compare database and hypervisors, and tell where they disagree'
-complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan explain completions help" -f -a "explain" -d 'Tell what a class of finding means'
-complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan explain completions help" -f -a "completions" -d 'Write a completion script for a shell'
-complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan explain completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan jobs explain completions help" -f -a "scan" -d 'Compare database and hypervisors, and tell where they disagree'
+complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan jobs explain completions help" -f -a "jobs" -d 'List attach and detach work that waits or runs, and the stragglers to be'
+complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan jobs explain completions help" -f -a "explain" -d 'Tell who did what to a volume, what a finding stands on, or what a class means'
+complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan jobs explain completions help" -f -a "completions" -d 'Write a completion script for a shell'
+complete -c volrecon -n "__fish_volrecon_using_subcommand help; and not __fish_seen_subcommand_from scan jobs explain completions help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

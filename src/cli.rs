@@ -80,17 +80,23 @@ pub struct Global {
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one in a run")]
 pub enum Command {
     /// Compare database and hypervisors, and tell where they disagree
     ///
     /// Reads the rows, then every host side by side, then the rows again. What moved in between is in flux: reported,
     /// never judged. A host that cannot be read is said, and what only it could show is not guessed.
     Scan(Scan),
-    /// Tell what a class of finding means
+    /// List attach and detach work that waits or runs, and the stragglers to be
     ///
-    /// What the operator sees, how it comes to be, what would prove the opposite, and what to do. The same is in
-    /// volrecon-classes(7).
+    /// Reads the database only. A detach whose volume the row gives to another VM, or to none, finds another attachment
+    /// when it runs, or nothing: it is marked, with what it will do then and how to keep the newer attachment. Leaves with
+    /// 1 only if there is such a job.
+    Jobs(Jobs),
+    /// Tell who did what to a volume, what a finding stands on, or what a class means
+    ///
+    /// For a volume or a finding: what each witness says now, the history in one order with who says so, a verdict for a
+    /// ticket, what it blocks, the remedies, and what would be typed by hand. Leaves with 0 if there is such a volume or
+    /// finding, well or not. For a class: the same as in volrecon-classes(7).
     Explain(Explain),
     /// Write a completion script for a shell
     Completions(Completions),
@@ -135,6 +141,15 @@ pub struct Scan {
     pub stuck_after: Option<Duration>,
 }
 
+/// `volrecon jobs`.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = jobs_notes())]
+pub struct Jobs {
+    /// What to look at.
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+}
+
 /// SCOPE: names as typed. None at all: everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = SCOPE)]
@@ -172,11 +187,21 @@ impl ScopeArgs {
 
 /// `volrecon explain`.
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = "Examples:\n  volrecon explain --class straggler-detach")]
+#[command(after_long_help = explain_notes())]
 pub struct Explain {
-    /// The class to tell about
-    #[arg(long, value_name = "NAME", required = true, value_parser = class())]
-    pub class: Class,
+    /// A volume by uuid, name or path, or a finding by its id, as vr-f4624595
+    ///
+    /// A finding's id needs a look at the whole cloud; a volume needs only the hosts that could have it.
+    #[arg(value_name = "VOLUME|FINDING", required_unless_present = "class", conflicts_with = "class", value_parser = NonEmptyStringValueParser::new())]
+    pub subject: Option<String>,
+
+    /// Tell about a class instead
+    #[arg(long, value_name = "NAME", value_parser = class())]
+    pub class: Option<Class>,
+
+    /// Explain from a file that scan --save wrote; neither database nor hosts are asked
+    #[arg(long, value_name = "FILE", conflicts_with = "class", help_heading = CONNECTION)]
+    pub evidence: Option<PathBuf>,
 }
 
 /// `volrecon completions`.
@@ -242,9 +267,26 @@ fn top_notes() -> String {
         "{}\n\nExamples:\n  \
          volrecon scan                            the whole cloud\n  \
          volrecon scan --host kvm7 --settle 30s   one host, suspects looked at twice\n  \
+         volrecon jobs                            attach and detach work that waits or runs\n  \
          volrecon explain --class double-open     what that means, and what to do",
         exit_codes()
     )
+}
+
+fn explain_notes() -> String {
+    "Examples:\n  \
+     volrecon explain e949a8c4-5b0d-4c6e-9f3a-61d2c7a80b15\n  \
+     volrecon explain vr-f4624595 --evidence seen.json\n  \
+     volrecon explain --class straggler-detach"
+        .to_owned()
+}
+
+fn jobs_notes() -> String {
+    "Exit codes:\n    0  no straggler to be\n    1  stragglers to be\n    2  trouble: usage, configuration, database\n\n\
+     Examples:\n  \
+     volrecon jobs\n  \
+     volrecon jobs --vm worker7 -o json"
+        .to_owned()
 }
 
 fn scan_notes() -> String {

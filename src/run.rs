@@ -1,14 +1,18 @@
 //! The only one that sees all rooms: one function per subcommand.
 
+mod account;
 mod compose;
+mod explain;
 mod look;
 mod narrow;
+mod queues;
 
+pub use account::{Asked, explain};
 pub use compose::{Wanted, compose};
 pub use look::{LookError, Orders, look};
 pub use narrow::{NarrowError, narrow};
 
-use crate::classify::{Verdicts, classify, stories};
+use crate::classify::{Verdicts, classify};
 use crate::cli::{self, Cli, Command};
 use crate::config::{Config, Sources};
 use crate::evidence::{self, Evidence};
@@ -33,7 +37,8 @@ pub fn run(cli: &Cli) -> Exit {
     let terminals = Terminals::look(cli.global.color);
     let done = match &cli.command {
         Command::Scan(args) => scan(cli, args, &terminals),
-        Command::Explain(args) => explain(cli, args, &terminals),
+        Command::Jobs(args) => queues::jobs(cli, args, &terminals),
+        Command::Explain(args) => explain::run(cli, args, &terminals),
         Command::Completions(args) => completions(args),
     };
     done.unwrap_or_else(|error| {
@@ -54,7 +59,14 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
     let evidence = match &args.evidence {
         Some(file) => saved(args, file)?,
-        None => live(cli, args, &mut config, terminals)?,
+        None => {
+            let want = Want {
+                words: words(&args.scope),
+                settle: args.settle,
+                stuck_after: args.stuck_after.unwrap_or(STUCK_AFTER),
+            };
+            live(cli, &want, &mut config, terminals)?.0
+        }
     };
     if !cli.global.quiet {
         for warning in config.warnings.iter().chain(&evidence.warnings) {
@@ -75,17 +87,10 @@ fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Ex
     };
     let document = compose(&sight, verdicts, &wanted);
     let exit = exit_of(&document);
-    let options = Options {
-        width: terminals.width,
-        color: terminals.stdout_color,
-        headers: !cli.global.no_headers,
-        quiet: cli.global.quiet,
-        verbose: cli.global.verbose,
-    };
     let written = render::write_scan(
         &document,
         cli.global.output,
-        &options,
+        &options(cli, terminals),
         &mut std::io::stdout().lock(),
     );
     render::after_writing(written, exit).context("cannot write the results to stdout")
@@ -113,24 +118,27 @@ fn exit_of(document: &ScanDocument) -> Exit {
 /// `--evidence`: what was seen then, with the scope and the patience of now.
 fn saved(args: &cli::Scan, file: &Path) -> anyhow::Result<Evidence> {
     let mut evidence = evidence::load(file)?;
-    narrow(&mut evidence, &words(args))?;
+    narrow(&mut evidence, &words(&args.scope))?;
     if let Some(stuck_after) = args.stuck_after {
         evidence.stuck_after = stuck_after.as_secs();
     }
     Ok(evidence)
 }
 
-fn words(args: &cli::Scan) -> ScopeWords {
-    ScopeWords {
-        hosts: args.scope.host.clone(),
-        vms: args.scope.vm.clone(),
-        volumes: args.scope.volume.clone(),
-        clusters: args.scope.cluster.clone(),
-        zones: args.scope.zone.clone(),
-    }
+/// What a live look is for.
+struct Want {
+    words: ScopeWords,
+    settle: Option<Duration>,
+    stuck_after: Duration,
 }
 
-fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals) -> anyhow::Result<Evidence> {
+/// Looks at the world; the reader is given back, for those that have further questions.
+fn live(
+    cli: &Cli,
+    want: &Want,
+    config: &mut Config,
+    terminals: &Terminals,
+) -> anyhow::Result<(Evidence, Reader)> {
     let until = cli
         .global
         .timeout
@@ -139,25 +147,25 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     progress.phase("reading the database");
     let limit = cli.global.timeout.unwrap_or(Duration::MAX);
     let mut reader = Reader::open_within(&config.database()?, limit)?;
-    let scope = reader.resolve(&words(args))?;
+    let scope = reader.resolve(&want.words)?;
     let libvirt = config.libvirt()?;
     let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
     let mut orders = Orders {
         libvirt: &libvirt,
         scope,
-        stuck_after: args.stuck_after.unwrap_or(STUCK_AFTER),
+        stuck_after: want.stuck_after,
         until,
         progress: &mut tell,
     };
     let first = look(&mut reader, &mut orders)?;
-    let Some(settle) = args.settle else {
+    let Some(settle) = want.settle else {
         progress.finish();
-        return Ok(first);
+        return Ok((first, reader));
     };
     // Only suspects are worth a second look.
     if classify(&Sight::new(&first)).findings.is_empty() {
         progress.finish();
-        return Ok(first);
+        return Ok((first, reader));
     }
     progress.phase("letting suspects settle");
     let left = until.map_or(settle, |end| {
@@ -167,25 +175,28 @@ fn live(cli: &Cli, args: &cli::Scan, config: &mut Config, terminals: &Terminals)
     let mut second = look(&mut reader, &mut orders)?;
     second.earlier = Some(Box::new(first));
     progress.finish();
-    Ok(second)
+    Ok((second, reader))
 }
 
-/// `volrecon explain --class`.
-fn explain(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyhow::Result<Exit> {
-    let options = Options {
+fn words(scope: &cli::ScopeArgs) -> ScopeWords {
+    ScopeWords {
+        hosts: scope.host.clone(),
+        vms: scope.vm.clone(),
+        volumes: scope.volume.clone(),
+        clusters: scope.cluster.clone(),
+        zones: scope.zone.clone(),
+    }
+}
+
+/// How to write, from what was typed and where it goes.
+fn options(cli: &Cli, terminals: &Terminals) -> Options {
+    Options {
         width: terminals.width,
         color: terminals.stdout_color,
         headers: !cli.global.no_headers,
-        ..Options::default()
-    };
-    let mut out = std::io::stdout().lock();
-    let stories = stories();
-    let story = stories
-        .iter()
-        .find(|story| story.class == args.class)
-        .context("the class has no story")?;
-    let written = render::story_text(story, &options, &mut out).and_then(|()| out.flush());
-    render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
+        quiet: cli.global.quiet,
+        verbose: cli.global.verbose,
+    }
 }
 
 /// `volrecon completions`.
@@ -210,6 +221,9 @@ fn hints(error: &anyhow::Error) -> Vec<String> {
             out.extend(error.hint());
         }
         if let Some(NarrowError::Scope(error)) = cause.downcast_ref::<NarrowError>() {
+            out.extend(error.hint());
+        }
+        if let Some(error) = cause.downcast_ref::<explain::ExplainError>() {
             out.extend(error.hint());
         }
         if let Some(LookError::Database(error)) = cause.downcast_ref::<LookError>() {

@@ -37,7 +37,7 @@ pub struct Case<'s, 'e> {
     pub claim: Option<&'e Vm>,
     /// The disks that are this volume's.
     pub held: Vec<Held>,
-    /// Disks on its source that bear the serial of another volume.
+    /// Disks on its source that may be another volume's: by their serial, or by another row of that source.
     pub conflicting: Vec<Held>,
 }
 
@@ -66,11 +66,19 @@ impl<'s, 'e> Case<'s, 'e> {
         self.held.iter().map(|held| held.seat).collect()
     }
 
-    /// The one disk, if there is exactly one.
+    /// The one disk, if there is exactly one. Of disks that are all shareable, the claim's VM's, or the first.
     #[must_use]
     pub fn one(&self) -> Option<Held> {
-        match self.held.as_slice() {
+        let all = self.held.as_slice();
+        let own = |held: &&Held| {
+            let vm = self.sight.seats()[held.seat].vm();
+            vm.is_some() && vm == self.volume.instance
+        };
+        match all {
             [one] => Some(*one),
+            [first, ..] if all.iter().all(|held| self.sight.disk(*held).shareable) => {
+                Some(*all.iter().find(own).unwrap_or(first))
+            }
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use super::rules::{
 };
 use super::{scope, tell};
 use crate::model::{Vm, VmId, VmState, Volume, VolumeId};
-use crate::sight::{Asked, Flux, Obstacle, Sight, Who};
+use crate::sight::{Asked, Flux, Identity, Obstacle, Sight, Who};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 type Rule = fn(&Case<'_, '_>) -> Answer;
@@ -256,6 +256,14 @@ impl Court<'_, '_> {
                     return (Mark::CannotTell, None);
                 }
             }
+        }
+        if let Some(held) = case.conflicting.iter().find(|_| case.held.is_empty())
+            && !matches!(self.sight.identity(*held), Identity::Conflict { .. })
+        {
+            // One of several rows of its source is plugged in, and it may be this one.
+            let obstacle = self.sight.unidentified_disk(*held);
+            self.cannot_tell(Some(case.volume), case.claim, obstacle);
+            return (Mark::CannotTell, None);
         }
         (mark(case), None)
     }

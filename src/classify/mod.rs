@@ -3,22 +3,31 @@
 //! *Comes in*: a [`crate::sight::Sight`] over the evidence. *Goes out*: findings in their order, and what could not be
 //! judged. *Never*: reads anything, asks the time, or knows how a finding is shown or repaired.
 
+mod account;
 mod beside;
 mod case;
 mod cause;
 mod class;
+mod doubt;
+mod equivalent;
 mod finding;
 mod judge;
+mod queue;
 mod rules;
 mod scope;
 mod tell;
+mod timeline;
 
+pub use account::{Account, account, id_without_hosts};
 pub use case::{Answer, Case};
 pub use cause::History;
 pub use class::{Class, Severity};
+pub use equivalent::{Equivalent, equivalents};
 pub use finding::{
     Action, Block, BlockedBy, Cause, Claim, Confidence, Finding, Holder, InUse, Mark, Moment, NotJudged,
     Offer, Remedy, Subject, Verdicts, VmRef, VolumeRef,
 };
 pub use judge::classify;
+pub use queue::{QueueState, QueuedJob, queue};
 pub use rules::{Story, stories};
+pub use timeline::{Line, Timeline, timeline};

@@ -35,7 +35,7 @@ pub(super) fn vm_ref(sight: &Sight<'_>, vm: &Vm) -> VmRef {
     }
 }
 
-fn state_of(vm: &Vm) -> String {
+pub(super) fn state_of(vm: &Vm) -> String {
     if vm.removed.is_some() {
         format!("{}, removed", vm.state)
     } else {

@@ -10,5 +10,5 @@ mod libvirt;
 pub mod payload;
 mod uri;
 
-pub use db::{Again, DatabaseSettings, DbError, Reader, Rows, ScopeError, ScopeWords, Secret, Tls};
+pub use db::{Again, DatabaseSettings, DbError, Queues, Reader, Rows, ScopeError, ScopeWords, Secret, Tls};
 pub use fanout::{LibvirtSettings, Progress, Step, look};

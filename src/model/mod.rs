@@ -8,6 +8,7 @@ mod infra;
 mod job;
 mod libvirt;
 mod named;
+mod record;
 mod slot;
 mod source;
 mod vm;
@@ -17,6 +18,7 @@ pub use ids::{AccountId, ClusterId, DomainId, HostId, JobId, PoolId, VmId, Volum
 pub use infra::{Cluster, Host, Pool, PoolScope, PoolType, Zone};
 pub use job::{Job, JobKind, JobState, Reconcile, Work};
 pub use libvirt::{Device, Disk, Domain, RunState, Source, SourceKind};
+pub use record::{Record, RecordSource, Records, Step};
 pub use slot::{Bus, Slot, target_index};
 pub use source::{SourceKey, expected_keys, is_plainly, seen_keys, serial_of};
 pub use vm::{ExtraDisk, Vm, VmState, VmType};

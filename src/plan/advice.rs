@@ -13,7 +13,7 @@ pub(super) fn advise(finding: &Finding) -> String {
             format!("Assume that {place} uses the disk: do not unplug it, and attach the volume nowhere else. {} {}", adopt(finding), kubernetes_adopt(finding))
         }
         Class::IncompleteDetach => {
-            format!("The detach was wanted and the guest never let go. Do not attach the volume anywhere else. If {place} is shown not to use it, unplug it; else: {} Then detach it through CloudStack once the guest has let go. {}", adopt(finding), kubernetes_adopt(finding))
+            format!("The detach was wanted and the guest never let go. Do not attach the volume anywhere else. If {place} is shown not to use it, it can be unplugged; else: {} {}", adopt(finding), kubernetes_adopt(finding))
         }
         Class::WrongVm => {
             format!("Do not start {claim} and attach nothing: the row gives the volume to {claim}, but {place} has it. Look whose data is live: in the guest of {place}, is it mounted and written to? If it is not used there, unplug it from there; if it is, the row belongs to that VM. {}", kubernetes_look(finding))
@@ -22,9 +22,14 @@ pub(super) fn advise(finding: &Finding) -> String {
             let release = finding.remedies.iter().any(|o| o.action == Action::Release && o.withheld.is_none());
             let what = if release {
                 format!("A detach from {claim} is on record and the guest has let go: set the row free (release), then attach the volume where it is wanted: `cmk attach volume`.")
-            } else {
+            } else if restartable(finding) {
                 format!("No detach from {claim} explains it. Look into the guest and ask its owner; a stop and start of {claim} through CloudStack plugs the disk in again.")
+            } else {
+                format!("No detach from {claim} explains it, and {}. Look into the guest and ask its owner; change nothing before.", no_restart(finding))
             };
+            if finding.volume.as_ref().is_some_and(|v| v.r#type != "DATADISK") {
+                return what;
+            }
             format!("{what} Kubernetes: a VolumeAttachment that still says attached will not attach again: delete the pod and that VolumeAttachment. {}", kubernetes_look(finding))
         }
         Class::DoubleOpen => {
@@ -33,9 +38,9 @@ pub(super) fn advise(finding: &Finding) -> String {
         Class::DeletedInUse => {
             let state = finding.volume.as_ref().map_or("", |v| v.state.as_str());
             let recover = if state == "Destroy" {
-                "The state is still Destroy: `cmk recover volume` now, then scan again. "
+                format!("The state is still Destroy: `cmk recover volume id={}` now, then scan again. ", uuid(finding).unwrap_or("?"))
             } else {
-                ""
+                String::new()
             };
             format!("Do not stop, migrate or reboot {place}: it may hold the last copy. {recover}On a file pool, copy the data from the QEMU process's open descriptor (/proc/PID/fd on the host).")
         }
@@ -49,8 +54,11 @@ pub(super) fn advise(finding: &Finding) -> String {
         Class::IdentityConflict => {
             "The guest goes by the serial, the bytes are the source's. Compare the data of both volumes with what the guest sees; change neither row until that is known.".to_owned()
         }
-        Class::SlotMismatch => {
+        Class::SlotMismatch if restartable(finding) => {
             format!("The disk is right, its letter is wanted by something else. A stop and start of {vm} through CloudStack puts it where the row says.")
+        }
+        Class::SlotMismatch => {
+            format!("The disk is right, its letter is wanted by something else; {}. Mend the other finding of {vm} first.", no_restart(finding))
         }
         Class::DuplicateSlot => {
             format!("See which volume {vm} has at that slot, then detach the other through CloudStack and attach it again.")
@@ -112,7 +120,7 @@ fn adopt(finding: &Finding) -> String {
             ..
         }) => {
             format!(
-                "The row could name {name}{slot} again (adopt), but that is withheld ({}: {why}): hands.",
+                "The row could name {name}{slot} again (adopt), but that is withheld ({}: {why}). Clear that up, then scan again; change nothing by hand before.",
                 code.unwrap_or("guard")
             )
         }
@@ -120,7 +128,27 @@ fn adopt(finding: &Finding) -> String {
     }
 }
 
+/// Whether a stop and start through CloudStack may be advised.
+fn restartable(finding: &Finding) -> bool {
+    let restart = finding.remedies.iter().find(|o| o.action == Action::Restart);
+    restart.is_some_and(|o| o.withheld.is_none())
+}
+
+/// Why it may not.
+fn no_restart(finding: &Finding) -> String {
+    let restart = finding.remedies.iter().find(|o| o.action == Action::Restart);
+    match restart.and_then(|o| o.withheld.as_deref()) {
+        Some(why) => format!("a stop and start is no way out: {why}"),
+        None => "a stop and start is no way out".to_owned(),
+    }
+}
+
+/// Kubernetes' part, where an adopt can be had: what it advises would else act on a row that nobody has mended.
 fn kubernetes_adopt(finding: &Finding) -> String {
+    let adopt = finding.remedies.iter().find(|o| o.action == Action::Adopt);
+    if adopt.is_none_or(|o| o.withheld.is_some()) {
+        return kubernetes_look(finding);
+    }
     let detach = uuid(finding).map_or_else(String::new, |id| format!(": `cmk detach volume id={id}`"));
     format!(
         "Kubernetes: after the adopt, a VolumeAttachment of this node heals by itself; with none, nothing will ever detach the volume, so do it through CloudStack once the guest has let go{detach}. {}",

@@ -3,7 +3,7 @@
 use crate::model::{
     Job, JobState, Pool, PoolType, Slot, Vm, VmId, VmState, VmType, Volume, VolumeState, VolumeType, Work,
 };
-use crate::sight::{Held, Identity, Sight};
+use crate::sight::{Flux, Held, Identity, Sight};
 use std::collections::BTreeSet;
 
 /// A guard that does not hold.
@@ -96,7 +96,9 @@ impl Guards<'_, '_> {
             .held
             .map(|held| self.sight.disk(held).target.as_str())
             .unwrap_or_default();
-        let Some(slot) = Slot::of_target(target).filter(|slot| *slot != Slot::CDROM) else {
+        // The hypervisor's limit of data volumes is 64 at the most, and two more ids are given out than that.
+        let given = |slot: &Slot| *slot != Slot::CDROM && slot.0 <= 65;
+        let Some(slot) = Slot::of_target(target).filter(given) else {
             return broken(true, "slot-free", || {
                 format!("target {target} is no slot that CloudStack gives out")
             });
@@ -190,10 +192,12 @@ impl Guards<'_, '_> {
             })
     }
 
-    fn volume_ready(&self) -> Check {
+    /// `Ready`, and live.
+    pub fn volume_ready(&self) -> Check {
         let ready = self.volume.state == VolumeState::Ready && self.volume.removed.is_none();
-        broken(!ready, "volume-ready", || {
-            format!("its state is {}", self.volume.state)
+        broken(!ready, "volume-ready", || match self.volume.state.as_str() {
+            "" => "its row has no state".to_owned(),
+            state => format!("its state is {state}"),
         })
     }
 
@@ -229,12 +233,19 @@ impl Guards<'_, '_> {
             self.vms()
                 .find_map(|vm| self.sight.acting_on_vm(vm.id).iter().find(whole))
         };
-        let job = self
+        // A pending volume job that names neither volume nor VM may be about this one.
+        let unplaced = || {
+            self.sight
+                .pending()
+                .find(|job| job.volume.is_none() && job.vm.is_none())
+        };
+        let named = self
             .sight
             .acting_on_volume(self.volume.id)
             .first()
-            .or_else(of_vms)?;
-        self.acting(job)
+            .or_else(of_vms)
+            .copied();
+        self.acting(named.or_else(unplaced)?)
     }
 
     /// For a detach also: no attach or detach runs on the holder.
@@ -273,6 +284,9 @@ impl Guards<'_, '_> {
 
     /// No volume that the rows give this VM has another holder, and that can be shown.
     pub fn claims_free(&self) -> Check {
+        if let Some(flux) = self.flux_beside() {
+            return broken(true, "no-jobs", || flux.why.clone());
+        }
         for id in self.sight.volumes_of(self.vm.id) {
             let Some(volume) = self.sight.volume(*id) else {
                 continue;
@@ -291,5 +305,32 @@ impl Guards<'_, '_> {
             }
         }
         None
+    }
+
+    /// Flux of any volume that the rows give this VM or that its domain holds, or of a VM that they lead to: what is in
+    /// flux is not judged, and may be what forbids a restart.
+    fn flux_beside(&self) -> Option<&Flux> {
+        let seats = self.sight.seats_of(self.vm.id).into_iter();
+        let disks = seats.flat_map(|seat| {
+            let count = self.sight.seats()[seat].domain.disks.len();
+            (0..count).map(move |disk| Held { seat, disk })
+        });
+        let held = disks.filter_map(|held| match self.sight.identity(held) {
+            Identity::Volume(named) => Some(named.volume),
+            Identity::Conflict { .. } | Identity::Ambiguous(_) | Identity::NoVolume | Identity::Unknown => {
+                None
+            }
+        });
+        let rows = self.sight.volumes_of(self.vm.id).iter().copied();
+        let mut volumes = rows.chain(held);
+        volumes.find_map(|id| {
+            let claim = self.sight.volume(id).and_then(|v| v.instance);
+            let holders = self.sight.holders(id);
+            let holders = holders.iter().filter_map(|h| self.sight.seats()[h.seat].vm());
+            let mut vms = claim.into_iter().chain(holders);
+            self.sight
+                .volume_flux(id)
+                .or_else(|| vms.find_map(|vm| self.sight.vm_flux(vm)))
+        })
     }
 }

@@ -14,8 +14,9 @@ use crate::sight::Sight;
 /// Fills in what may be done about each finding, and says it in words.
 pub fn offer(sight: &Sight<'_>, verdicts: &mut Verdicts) {
     let history = History::new(sight);
+    let findings = offer::Findings::new(sight, &verdicts.findings);
     for finding in &mut verdicts.findings {
-        finding.remedies = offer::offers(sight, &history, &verdicts.troubled, finding);
+        finding.remedies = offer::offers(sight, &history, &verdicts.troubled, &findings, finding);
         finding.advice = advice::advise(finding);
     }
 }

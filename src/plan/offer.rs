@@ -2,15 +2,55 @@
 
 use super::guard::{Broken, Guards};
 use crate::classify::{Action, Class, Finding, History, Offer, Remedy};
-use crate::model::VmId;
+use crate::model::{Vm, VmId};
 use crate::sight::{Held, Sight};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which findings touch which VM, as holder or by the row.
+pub(super) struct Findings(BTreeMap<VmId, Vec<(String, Class)>>);
+
+impl Findings {
+    pub fn new(sight: &Sight<'_>, findings: &[Finding]) -> Self {
+        let mut all: BTreeMap<VmId, Vec<(String, Class)>> = BTreeMap::new();
+        for finding in findings {
+            let rows = finding.volume.iter().chain(&finding.others);
+            let claims = rows.filter_map(|v| sight.volume(v.id)?.instance);
+            let vms: BTreeSet<VmId> = claims
+                .chain(finding.holders.iter().filter_map(|h| h.vm_id))
+                .chain(finding.vm.as_ref().map(|vm| vm.id))
+                .collect();
+            for vm in vms {
+                all.entry(vm)
+                    .or_default()
+                    .push((finding.id.clone(), finding.class));
+            }
+        }
+        Self(all)
+    }
+
+    /// What else is wrong with a VM: another finding, or two rows on one of its slots.
+    fn beside(&self, vm: &Vm, finding: &Finding) -> Option<Broken> {
+        let shared = finding.also.contains(&Class::DuplicateSlot).then(|| Broken {
+            code: "vm-settled",
+            why: format!("two rows of {} have one device id", vm.instance),
+        });
+        let mut others = self.0.get(&vm.id).into_iter().flatten();
+        let other = others.find(|(id, class)| (id, *class) != (&finding.id, finding.class));
+        shared.or_else(|| {
+            other.map(|(id, class)| Broken {
+                code: "vm-settled",
+                why: format!("{} has another finding, {id} ({class})", vm.instance),
+            })
+        })
+    }
+}
 
 /// The offers of one finding, recommended first. Empty where hands are needed.
 pub(super) fn offers(
     sight: &Sight<'_>,
     history: &History<'_>,
     troubled: &BTreeSet<VmId>,
+    findings: &Findings,
     finding: &Finding,
 ) -> Vec<Offer> {
     let Some(volume) = finding.volume.as_ref().and_then(|v| sight.volume(v.id)) else {
@@ -42,7 +82,7 @@ pub(super) fn offers(
             vec![
                 database(Action::Adopt, true, adopt),
                 detach(&guards),
-                restart(&guards),
+                restart(&guards, findings, finding),
             ]
         }
         Class::WrongVm => {
@@ -66,7 +106,7 @@ pub(super) fn offers(
             if history.has_detach_since_attach(volume.id, guards.vm.id) {
                 out.push(database(Action::Release, true, guards.row()));
             }
-            out.push(restart(&guards));
+            out.push(restart(&guards, findings, finding));
             out
         }
         Class::DoubleOpen => {
@@ -98,7 +138,7 @@ pub(super) fn offers(
             if !finding.blocks.is_empty() {
                 out.push(database(Action::Reslot, false, reslot));
             }
-            out.push(restart(&guards));
+            out.push(restart(&guards, findings, finding));
             out
         }
         Class::IdentityConflict
@@ -133,8 +173,20 @@ fn detach(guards: &Guards<'_, '_>) -> Offer {
     make(Remedy::Detach, Action::Detach, false, broken)
 }
 
-fn restart(guards: &Guards<'_, '_>) -> Offer {
-    let broken = guards.basics().or_else(|| guards.claims_free());
+/// A restart plugs in what the rows say and nothing else: not while anything else is wrong with the VM, nor while its guest
+/// writes to another copy than the row names.
+fn restart(guards: &Guards<'_, '_>, findings: &Findings, finding: &Finding) -> Offer {
+    let other_copy = || {
+        guards
+            .held
+            .and_then(|_| guards.source_matches().or_else(|| guards.single_holder()))
+    };
+    let broken = guards
+        .basics()
+        .or_else(|| guards.volume_ready())
+        .or_else(other_copy)
+        .or_else(|| findings.beside(guards.vm, finding))
+        .or_else(|| guards.claims_free());
     make(Remedy::Restart, Action::Restart, false, broken)
 }
 

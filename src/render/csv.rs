@@ -77,7 +77,7 @@ fn row(finding: &Finding) -> [String; COLUMNS.len()] {
     ]
 }
 
-fn io_error(error: ::csv::Error) -> io::Error {
+pub(super) fn io_error(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,
         kind => io::Error::other(format!("csv: {kind:?}")),

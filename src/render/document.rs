@@ -50,6 +50,17 @@ pub struct Tool {
     pub version: &'static str,
 }
 
+impl Tool {
+    /// This volrecon.
+    #[must_use]
+    pub const fn own() -> Self {
+        Self {
+            name: env!("CARGO_PKG_NAME"),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
 /// Something that was not looked at, because it was out of scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotRuledOut {

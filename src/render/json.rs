@@ -61,6 +61,16 @@ pub(super) fn write_lines(doc: &ScanDocument, out: &mut dyn Write) -> io::Result
     serialize(&last, Escaping(CompactFormatter), out)
 }
 
+/// Any document, indented.
+pub(super) fn pretty<T: Serialize>(value: &T, out: &mut dyn Write) -> io::Result<()> {
+    serialize(value, Escaping(PrettyFormatter::new()), out)
+}
+
+/// Any document, on one line.
+pub(super) fn line<T: Serialize>(value: &T, out: &mut dyn Write) -> io::Result<()> {
+    serialize(value, Escaping(CompactFormatter), out)
+}
+
 #[derive(Serialize)]
 struct FindingLine<'a> {
     document: &'static str,

@@ -5,6 +5,8 @@
 
 mod csv;
 mod document;
+mod explain;
+mod jobs;
 mod json;
 pub mod man;
 pub mod message;
@@ -18,6 +20,8 @@ pub mod text;
 mod volumes;
 
 pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
+pub use explain::{ExplainDocument, Witness, write_explain, write_explain_json};
+pub use jobs::{JobsDocument, write_jobs};
 pub use man::{classes_page, story_text};
 pub use progress::Progress;
 pub use terminal::{ColorChoice, Terminals};

@@ -31,12 +31,7 @@ pub(super) fn write(doc: &ScanDocument, options: &Options, out: &mut dyn Write) 
         out,
     )?;
     any |= section("Not ruled out:", &not_ruled_out(doc, options), options, out)?;
-    any |= section(
-        "Blocked, though no volume is at fault:",
-        &cdroms(doc),
-        options,
-        out,
-    )?;
+    any |= section("Further attaches that fail:", &cdroms(doc), options, out)?;
     if any {
         writeln!(out)?;
     }

@@ -67,13 +67,13 @@ pub fn look(reader: &mut Reader, orders: &mut Orders<'_>) -> Result<Evidence, Lo
         if orders.scope.is_everything() {
             break;
         }
-        let evidence = assemble(reader, orders, rows, looks, started);
+        let evidence = assemble(reader, &orders.scope, orders.stuck_after, rows, looks, started);
         ask = classify(&Sight::new(&evidence)).wanted;
         (rows, looks) = take_apart(evidence);
         ask.retain(|id| !looks.contains_key(id));
     }
     let again = reader.again(&orders.scope, &mut rows)?;
-    let mut evidence = assemble(reader, orders, rows, looks, started);
+    let mut evidence = assemble(reader, &orders.scope, orders.stuck_after, rows, looks, started);
     evidence.moved = again.moved;
     evidence.database.read_again_at = Some(again.read_at);
     evidence.finished = Timestamp::now();
@@ -97,7 +97,8 @@ fn first_hosts(reader: &Reader, orders: &Orders<'_>, rows: &Rows, started: Times
         ask.extend([vm.host, vm.last_host, vm.power_host].into_iter().flatten());
     }
     // A volume may be anywhere that its pool reaches.
-    let evidence = assemble(reader, orders, rows.clone(), BTreeMap::new(), started);
+    let looks = BTreeMap::new();
+    let evidence = assemble(reader, scope, orders.stuck_after, rows.clone(), looks, started);
     let sight = Sight::new(&evidence);
     for volume in sight.volumes().filter(|v| scope.volumes.contains(&v.id)) {
         ask.extend(sight.hosts_of(volume));
@@ -106,9 +107,11 @@ fn first_hosts(reader: &Reader, orders: &Orders<'_>, rows: &Rows, started: Times
     ask
 }
 
-fn assemble(
+/// Rows and looks, as one value.
+pub(super) fn assemble(
     reader: &Reader,
-    orders: &Orders<'_>,
+    scope: &Scope,
+    stuck_after: Duration,
     rows: Rows,
     looks: BTreeMap<HostId, Look>,
     started: Timestamp,
@@ -116,8 +119,8 @@ fn assemble(
     Evidence {
         started,
         finished: Timestamp::now(),
-        scope: orders.scope.clone(),
-        stuck_after: orders.stuck_after.as_secs(),
+        scope: scope.clone(),
+        stuck_after: stuck_after.as_secs(),
         database: Database {
             server: reader.server().to_owned(),
             cloudstack: reader.cloudstack().map(str::to_owned),

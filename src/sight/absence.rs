@@ -52,10 +52,16 @@ impl Sight<'_> {
         let claim = volume.instance.and_then(|id| self.vm(id));
         let more = self.further_hosts(volume, claim);
         let by_host = || more.iter().find_map(|host| self.host_obstacle(*host));
-        reach.hindered.clone().or_else(by_host).or_else(|| {
-            self.disk_in_the_way(volume, claim, &more)
-                .map(|held| self.unidentified_disk(held))
-        })
+        // The host that the row leads to is the one that people look at first.
+        let own = claim
+            .and_then(|vm| vm.host)
+            .and_then(|host| self.host_obstacle(host));
+        own.or_else(|| reach.hindered.clone())
+            .or_else(by_host)
+            .or_else(|| {
+                self.disk_in_the_way(volume, claim, &more)
+                    .map(|held| self.unidentified_disk(held))
+            })
     }
 
     /// The first thing that keeps the sight of a zone from being complete.
@@ -155,7 +161,9 @@ impl Sight<'_> {
         of_slot.or(of_kind).or_else(further).copied()
     }
 
-    fn unidentified_disk(&self, held: Held) -> Obstacle {
+    /// A disk that is not identified, as what stands in the way.
+    #[must_use]
+    pub fn unidentified_disk(&self, held: Held) -> Obstacle {
         let seat = &self.seats()[held.seat];
         let how = match self.identity(held) {
             Identity::Conflict { .. } => "is named differently by its serial and its source",

@@ -9,6 +9,7 @@ use crate::model::{
     Device, Disk, HostId, Source, SourceKey, Vm, Volume, VolumeId, expected_keys, is_plainly, seen_keys,
     serial_of,
 };
+use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
@@ -53,6 +54,8 @@ type Serials = Vec<(u128, VolumeId)>;
 struct Indexes {
     serials: Option<Serials>,
     sources: Option<Sources>,
+    /// Rows that have their source in common with another live one.
+    shared: HashSet<VolumeId>,
 }
 
 enum Pick {
@@ -63,13 +66,17 @@ enum Pick {
 
 impl<'e> Sight<'e> {
     pub(super) fn identify_disks(&mut self) {
-        let mut indexes = Indexes::default();
+        let mut indexes = Indexes {
+            shared: self.shared_sources(),
+            ..Indexes::default()
+        };
         let mut identities = Vec::with_capacity(self.seats.len());
         for seat in &self.seats {
             let vm = seat.vm().and_then(|id| self.vm(id));
             let own = vm.map_or(&[][..], |vm| self.volumes_of(vm.id));
             let told = |disk| {
-                let plain = own.iter().find_map(|id| self.is_own(*id, disk, seat.host));
+                let sure = own.iter().filter(|id| !indexes.shared.contains(id));
+                let plain = sure.into_iter().find_map(|id| self.is_own(*id, disk, seat.host));
                 plain.unwrap_or_else(|| self.identify(disk, seat.host, vm, &mut indexes))
             };
             identities.push(seat.domain.disks.iter().map(told).collect::<Vec<_>>());
@@ -130,6 +137,28 @@ impl<'e> Sight<'e> {
         serials
     }
 
+    /// Live rows that stand on one source with another live row: the same pool and path.
+    fn shared_sources(&self) -> HashSet<VolumeId> {
+        let place = |volume: &'e Volume| {
+            let path = volume.path.as_deref().filter(|path| !path.is_empty())?;
+            let named = volume.uuid.is_some() && !volume.is_deleted();
+            let pool = volume.pool.filter(|_| named)?;
+            Some((hash_of(&(pool, path)), volume.id))
+        };
+        let mut places: Vec<(u64, VolumeId)> = self.volumes.iter().filter_map(place).collect();
+        places.sort_unstable();
+        let mut shared = HashSet::new();
+        for pair in places.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            if let (Some(a), Some(b)) = (self.volume(pair[0].1), self.volume(pair[1].1)) {
+                let linked = a.last_id == Some(b.id) || b.last_id == Some(a.id);
+                if !linked && (a.pool, &a.path) == (b.pool, &b.path) {
+                    shared.extend([a.id, b.id]);
+                }
+            }
+        }
+        shared
+    }
+
     fn by_serial(&self, serial: u128, serials: &Serials) -> Option<&'e Volume> {
         let from = serials.partition_point(|(other, _)| *other < serial);
         let same = serials[from..].iter().take_while(|(other, _)| *other == serial);
@@ -173,6 +202,7 @@ impl<'e> Sight<'e> {
         });
         // The common case needs no index of sources: the serial's row expects just this source.
         if let Some(row) = by_serial.filter(|row| !row.is_deleted())
+            && !indexes.shared.contains(&row.id)
             && self.expects(row, source, host)
         {
             return Identity::Volume(Named {
@@ -184,10 +214,7 @@ impl<'e> Sight<'e> {
         match (by_serial, self.pick(source, host, sources)) {
             (Some(serial), Pick::One(id)) => self.weigh(serial, id),
             (Some(serial), Pick::None) => self.through_chain(Some(serial), disk, host, sources),
-            (Some(serial), Pick::Many(ids)) if ids.contains(&serial.id) => Identity::Volume(Named {
-                volume: serial.id,
-                source_matches: true,
-            }),
+            // The serial does not decide: whichever row is right, the other one gives the same bytes away.
             (_, Pick::Many(ids)) => Identity::Ambiguous(ids),
             (None, Pick::One(volume)) => Identity::Volume(Named {
                 volume,
@@ -319,7 +346,7 @@ impl<'e> Sight<'e> {
     }
 }
 
-fn hash_of(key: &SourceKey) -> u64 {
+fn hash_of(key: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     hasher.finish()

@@ -148,6 +148,8 @@ impl<'e> Sight<'e> {
             unreadable: HashMap::new(),
             reaches: RefCell::default(),
         };
+        sight.volumes_of.reserve(sight.vms.len());
+        sight.seats_of.reserve(sight.vms.len());
         for volume in sight.volumes.iter().filter(|v| v.removed.is_none()) {
             if let Some(vm) = volume.instance {
                 sight.volumes_of.entry(vm).or_default().push(volume.id);
@@ -328,10 +330,14 @@ impl<'e> Sight<'e> {
         self.unidentified_in.get(&vm).map_or(&[], Vec::as_slice)
     }
 
-    /// Disks that stand on a volume's source and bear the serial of another volume.
+    /// Disks that stand on a volume's source and may be another's: by their serial, or by another row of that source.
     pub fn conflicting(&self, volume: VolumeId) -> impl Iterator<Item = Held> + '_ {
         let all = self.half_named.get(&volume).map_or(&[][..], Vec::as_slice);
-        let stands = move |held: &Held| matches!(self.identity(*held), Identity::Conflict { source, .. } if *source == volume);
+        let stands = move |held: &Held| match self.identity(*held) {
+            Identity::Conflict { source, .. } => *source == volume,
+            Identity::Ambiguous(ids) => ids.contains(&volume),
+            Identity::Volume(_) | Identity::NoVolume | Identity::Unknown => false,
+        };
         all.iter()
             .copied()
             .filter(stands)

@@ -2,7 +2,6 @@
 
 use super::{Held, Identity, Seat, Sight};
 use crate::model::{Bus, Device, Disk, Slot, Vm, VolumeId};
-use std::collections::BTreeSet;
 
 /// A pick of the database's that the live XML has already.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub struct Taken {
 impl Sight<'_> {
     /// Device ids that the rows of a VM use, whatever the rows' state: what `VolumeApiServiceImpl.getDeviceId` counts.
     #[must_use]
-    pub fn used_slots(&self, vm: &Vm) -> BTreeSet<Slot> {
+    pub fn used_slots(&self, vm: &Vm) -> Vec<Slot> {
         let rows = self.volumes_of(vm.id).iter().filter_map(|id| self.volume(*id));
         rows.filter_map(|volume| volume.device_id.map(Slot)).collect()
     }

@@ -1,6 +1,7 @@
 //! The database's side of `gather`, on a real MariaDB with CloudStack's tables.
 
 mod again;
+mod cells;
 mod jobs;
 mod log;
 mod rows;

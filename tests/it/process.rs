@@ -4,6 +4,7 @@ mod documents;
 mod evidence;
 mod exits;
 mod hosts;
+mod keys;
 mod scopes;
 mod settle;
 mod signals;

@@ -82,6 +82,9 @@ impl Maria {
             ])
             .args([
                 "--innodb-flush-log-at-trx-commit=0",
+                "--innodb-flush-method=nosync",
+                "--skip-innodb-file-per-table",
+                "--skip-innodb-doublewrite",
                 "--innodb-buffer-pool-size=128M",
                 "--default-time-zone=+00:00",
             ])

@@ -10,14 +10,14 @@ pub enum DbError {
     Connect {
         at: String,
         user: String,
-        source: Box<mysql::Error>,
+        source: Said,
         hint: Option<String>,
     },
     #[error("cannot read {what} from the database at {at}")]
     Query {
         what: &'static str,
         at: String,
-        source: Box<mysql::Error>,
+        source: Said,
         hint: Option<String>,
     },
     #[error("the schema {schema:?} has no table {table}, or {user:?} may not read it")]
@@ -40,6 +40,29 @@ pub enum DbError {
         column: usize,
         id: String,
     },
+}
+
+/// What the server or the connection said, without the driver's own names around it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Said(String);
+
+impl From<&mysql::Error> for Said {
+    fn from(error: &mysql::Error) -> Self {
+        Self(match error {
+            mysql::Error::MySqlError(said) => said.to_string(),
+            mysql::Error::IoError(said) => said.to_string(),
+            mysql::Error::DriverError(mysql::DriverError::ConnectTimeout) => "no answer in time".to_owned(),
+            mysql::Error::DriverError(mysql::DriverError::CouldNotConnect(Some((_, said, _)))) => {
+                said.clone()
+            }
+            mysql::Error::DriverError(said) => said.to_string(),
+            mysql::Error::CodecError(said) => said.to_string(),
+            mysql::Error::UrlError(said) => said.to_string(),
+            mysql::Error::TlsError(said) => said.to_string(),
+            other => other.to_string(),
+        })
+    }
 }
 
 impl DbError {
@@ -68,7 +91,9 @@ pub(super) fn place(settings: &DatabaseSettings) -> String {
 pub(super) fn grant(settings: &DatabaseSettings) -> String {
     let schema = settings.schema.replace('`', "``");
     let user = settings.user.replace('\'', "''");
-    format!("as an administrator: GRANT SELECT ON `{schema}`.* TO '{user}'@'%';")
+    format!(
+        "as an administrator: GRANT SELECT ON `{schema}`.* TO '{user}'@'%'; (the host part as the account has it: SELECT CURRENT_USER())"
+    )
 }
 
 /// What to try, by the server's error number.

@@ -81,6 +81,10 @@ fn job(c: &Cells<'_>, up: Option<&BTreeSet<u64>>) -> Result<Option<Job>, DbError
         JobKind::Api if command.contains("DetachVolume") => Work::Detach,
         JobKind::Api if is_about(&["Volume", "Snapshot"]) => Work::Volume,
         JobKind::Api if is_about(&OF_A_VM) => Work::Vm,
+        // One of a volume that does not say of which.
+        JobKind::Api if about.is_empty() && (command.contains("Volume") || command.contains("Snapshot")) => {
+            Work::Volume
+        }
         JobKind::Api => return Ok(None),
     };
     let payload = c.text(10).map(|text| payload::decode(&text)).unwrap_or_default();

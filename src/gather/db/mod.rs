@@ -3,7 +3,9 @@
 mod again;
 mod cells;
 mod error;
+mod history;
 mod jobs;
+mod queues;
 mod rows;
 mod schema;
 mod scope;
@@ -12,6 +14,7 @@ mod settings;
 
 pub use again::Again;
 pub use error::DbError;
+pub use queues::Queues;
 pub use rows::Rows;
 pub use scope::{ScopeError, ScopeWords};
 pub use settings::{DatabaseSettings, Secret, Tls};
@@ -149,7 +152,7 @@ impl Reader {
         self.queries += 1;
         self.conn
             .query_drop(sql)
-            .map_err(|source| self.failed(what, source))
+            .map_err(|source| self.failed(what, &source))
     }
 
     /// Runs one of our own statements; rows are taken as they come.
@@ -166,9 +169,9 @@ impl Reader {
         let result = self
             .conn
             .query_iter(sql)
-            .map_err(|source| failed(settings, what, source))?;
+            .map_err(|source| failed(settings, what, &source))?;
         for row in result {
-            let row: Row = row.map_err(|source| failed(settings, what, source))?;
+            let row: Row = row.map_err(|source| failed(settings, what, &source))?;
             match take(&Cells::new(&row, what)) {
                 Ok(value) => out.push(value),
                 Err(error) => bad = bad.or(Some(error)),
@@ -203,21 +206,21 @@ impl Reader {
         let rows: Vec<Row> = self
             .conn
             .exec(&sql, params)
-            .map_err(|source| failed(settings, what, source))?;
+            .map_err(|source| failed(settings, what, &source))?;
         rows.iter().map(|row| take(&Cells::new(row, what))).collect()
     }
 
-    fn failed(&self, what: &'static str, source: mysql::Error) -> DbError {
+    fn failed(&self, what: &'static str, source: &mysql::Error) -> DbError {
         failed(&self.settings, what, source)
     }
 }
 
-fn failed(settings: &DatabaseSettings, what: &'static str, source: mysql::Error) -> DbError {
+fn failed(settings: &DatabaseSettings, what: &'static str, source: &mysql::Error) -> DbError {
     DbError::Query {
         what,
         at: error::place(settings),
-        hint: error::hint(&source, settings),
-        source: Box::new(source),
+        hint: error::hint(source, settings),
+        source: source.into(),
     }
 }
 
@@ -228,7 +231,7 @@ fn connect(settings: &DatabaseSettings, limit: Duration) -> Result<Conn, DbError
         at: error::place(settings),
         user: settings.user.clone(),
         hint: error::hint(&source, settings),
-        source: Box::new(source),
+        source: (&source).into(),
     };
     let (sender, receiver) = channel();
     let wanted = settings.clone();

@@ -98,7 +98,7 @@ impl Reader {
         Ok(rows)
     }
 
-    fn zones(&mut self) -> Result<Vec<Zone>, DbError> {
+    pub(super) fn zones(&mut self) -> Result<Vec<Zone>, DbError> {
         self.read("data_center", include_str!("../sql/zones.sql"), |c| {
             Ok(Zone {
                 id: c.id(0, ZoneId)?,
@@ -108,7 +108,7 @@ impl Reader {
         })
     }
 
-    fn clusters(&mut self) -> Result<Vec<Cluster>, DbError> {
+    pub(super) fn clusters(&mut self) -> Result<Vec<Cluster>, DbError> {
         self.read("cluster", include_str!("../sql/clusters.sql"), |c| {
             Ok(Cluster {
                 id: c.id(0, ClusterId)?,
@@ -120,7 +120,7 @@ impl Reader {
         })
     }
 
-    fn hosts(&mut self) -> Result<Vec<Host>, DbError> {
+    pub(super) fn hosts(&mut self) -> Result<Vec<Host>, DbError> {
         self.read("host", include_str!("../sql/hosts.sql"), |c| {
             Ok(Host {
                 id: c.id(0, HostId)?,
@@ -136,7 +136,7 @@ impl Reader {
         })
     }
 
-    fn pools(&mut self) -> Result<Vec<Pool>, DbError> {
+    pub(super) fn pools(&mut self) -> Result<Vec<Pool>, DbError> {
         let sql = self.schema.fit(include_str!("../sql/pools.sql"), "");
         let mut pools = self.read("storage_pool", &sql, |c| {
             Ok(Pool {

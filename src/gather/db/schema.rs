@@ -139,6 +139,11 @@ impl Schema {
         self.columns.iter().any(|(name, _)| name == table)
     }
 
+    /// Whether a column is there, and may be read.
+    pub fn has_column(&self, table: &str, column: &str) -> bool {
+        self.columns.contains(&(table.to_owned(), column.to_owned()))
+    }
+
     /// The first table or column that is needed and missing. `information_schema` shows only what the account may read,
     /// so that a missing privilege looks the same.
     pub fn check(&self, settings: &DatabaseSettings) -> Result<(), DbError> {

@@ -61,7 +61,7 @@ fn a_played_detach_is_read_with_its_vm_and_volume() {
         command: "VmWorkDetachVolume".to_owned(),
         vm: Some(VmId(102)),
         running: Some(false),
-        ..api.clone()
+        ..api
     };
     assert_eq!(waiting, [api.clone(), work.clone()]);
     stage.play.begin(AT, &job).unwrap();

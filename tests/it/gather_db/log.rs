@@ -92,7 +92,8 @@ fn only_reads(log: &str, user: &str, schema: &str) -> usize {
             .filter(|(kind, sql)| kind == "Query" && sql.starts_with(word))
             .count()
     };
-    assert_eq!(count("START TRANSACTION"), count("COMMIT"));
+    // The next transaction's begin ends the one before.
+    assert!(count("START TRANSACTION") >= count("COMMIT"));
     all.len()
 }
 
@@ -108,7 +109,7 @@ fn logged(stage: &Stage, args: &[&str]) -> (Run, String) {
 #[test]
 fn the_log_of_whole_scans_holds_only_reads() {
     let stage = Stage::with_orphan();
-    let (schema, reader) = (stage.db().name.clone(), stage.db().reader.clone());
+    let schema = stage.db().name.clone();
     let evidence = stage.path("seen.json");
     for args in [
         &[][..],
@@ -120,11 +121,11 @@ fn the_log_of_whole_scans_holds_only_reads() {
     ] {
         let (run, log) = logged(&stage, args);
         run.left(1);
-        only_reads(&log, &reader, &schema);
+        only_reads(&log, &stage.db().reader, &schema);
     }
     let (run, log) = logged(&stage, &["--host", "nobody"]);
     run.left(2);
-    only_reads(&log, &reader, &schema);
+    only_reads(&log, &stage.db().reader, &schema);
 }
 
 #[test]

@@ -28,7 +28,6 @@ fn grant(db: &Db, user: &str) -> String {
 #[test]
 fn a_missing_table_is_named_with_the_grant() {
     let db = schema(Shape::V4_22);
-    let reader = &db.reader;
     let rename = |from: &str, to: &str| {
         let sql = format!("RENAME TABLE `{from}` TO `{to}`");
         db.root().unwrap().query_drop(sql).unwrap();
@@ -50,8 +49,8 @@ fn a_missing_table_is_named_with_the_grant() {
         rename(table, "elsewhere");
         let (text, hint) = told(&settings(&db));
         let wanted = format!(
-            "the schema {:?} has no table {table}, or {reader:?} may not read it",
-            db.name
+            "the schema {:?} has no table {table}, or {:?} may not read it",
+            db.name, db.reader
         );
         assert_eq!(text, wanted);
         assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
@@ -79,13 +78,15 @@ fn tables_that_some_releases_lack_may_be_missing() {
 #[test]
 fn a_missing_column_is_named() {
     let db = schema(Shape::V4_22);
-    let reader = &db.reader;
     let sql = "ALTER TABLE volumes DROP COLUMN device_id";
     db.root().unwrap().query_drop(sql).unwrap();
     let (text, hint) = told(&settings(&db));
     assert_eq!(
         text,
-        format!("the table volumes has no column device_id, or {reader:?} may not read it")
+        format!(
+            "the table volumes has no column device_id, or {:?} may not read it",
+            db.reader
+        )
     );
     assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
 }
@@ -158,7 +159,6 @@ fn privileges_by_the_table_are_enough() {
 #[test]
 fn a_wrong_password_a_wrong_schema_and_nobody_there() {
     let db = schema(Shape::V4_22);
-    let reader = &db.reader;
     let wrong = DatabaseSettings {
         password: Some(Secret::new("not-it")),
         ..settings(&db)
@@ -197,7 +197,8 @@ fn a_wrong_password_a_wrong_schema_and_nobody_there() {
     });
     assert!(
         text.contains(&format!(
-            "cannot connect to the database at 127.0.0.1:{port} as {reader:?}"
+            "cannot connect to the database at 127.0.0.1:{port} as {:?}",
+            db.reader
         )),
         "{text}"
     );

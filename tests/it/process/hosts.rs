@@ -186,3 +186,31 @@ fn settling_does_not_outlast_the_run() {
     // Without a whole second look nothing that needs one is called clean.
     assert!(matches!(run.code, 1 | 3), "{run:?}");
 }
+
+#[test]
+fn a_database_that_goes_away_between_the_reads_is_trouble() {
+    let mut stage = Stage::with_orphan();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    stage.add_host(
+        4,
+        &format!("qemu+tcp://127.0.0.1:{}/system", tcp.local_addr().unwrap().port()),
+    );
+    stage.configure("[libvirt]\nhost_timeout = \"2s\"");
+    let child = stage.start(&["-o", "json"]);
+    let _host = tcp.accept().unwrap();
+    let sql = "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND user <> 'root'";
+    let ids: Vec<u64> = stage.cloud().all(sql, ()).unwrap();
+    assert_eq!(ids.len(), 1, "one connection");
+    stage
+        .cloud()
+        .exec(&format!("KILL CONNECTION {}", ids[0]), ())
+        .unwrap();
+    let out = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(out.stderr).unwrap();
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{stderr}");
+    assert!(
+        stderr.contains("error: cannot read a transaction from the database at 127.0.0.1:"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("hint: "), "{stderr}");
+}

@@ -1,0 +1,6 @@
+SELECT e.id, e.type, e.state, e.level, e.start_id, e.created, e.description
+  FROM event e
+ WHERE e.type IN ('VOLUME.ATTACH', 'VOLUME.DETACH')
+   AND {{where}}
+ ORDER BY e.id DESC
+ LIMIT 500
