@@ -36,7 +36,8 @@ bless: deps ## rewrite goldens and generated files, to be read in the diff
 	BLESS=1 $(CARGO) test
 
 bench: deps ## the speed ratios, measured in one interleaved run
-	$(CARGO) bench
+	$(CARGO) bench --bench classify
+	$(CARGO) bench --bench scan -- --write BENCHMARKS.md
 
 fuzz: deps ## the properties of the XML reader, many more cases of each (FUZZ_CASES=200000)
 	PROPTEST_CASES=$(FUZZ_CASES) $(CARGO) test --test it -- domain_xml::

@@ -95,7 +95,10 @@ impl<'a> Cells<'a> {
                 )
             }
             value => {
-                let text = text_of(value).ok_or_else(|| self.bad(column))?;
+                let Value::Bytes(bytes) = value else {
+                    return Err(self.bad(column));
+                };
+                let text = std::str::from_utf8(bytes).map_err(|_| self.bad(column))?;
                 if text.starts_with("0000") {
                     return Ok(None);
                 }
