@@ -18,6 +18,8 @@ use super::table::{Goal, Line};
 
 /// Domains that the shell loop is measured on.
 const SAMPLE: u64 = 200;
+/// Mirrored turns of the two short ones in each round of the near case.
+const TURNS: usize = 3;
 /// Of the line's delay, each way.
 const ONE_WAY: Duration = Duration::from_millis(5);
 
@@ -117,9 +119,10 @@ impl Bench {
         let mut busy = 0;
         for _ in 0..self.rounds.0 {
             busy += usize::from(!process::quiet());
-            // The first process after a pause is slower, whichever it is: one that does not count, then both in turn, mirrored.
+            // The first processes after a pause are slower, whichever they are: two that do not count, then both in mirrored turns.
             self.bare(&daemon.uri(), size.vms())?;
-            for mine in [true, false, false, true] {
+            self.scan(&config, &[])?;
+            for mine in [true, false, false, true].repeat(TURNS) {
                 if mine {
                     ours.push(self.scan(&config, &[])?.time);
                 } else {
