@@ -18,6 +18,8 @@ mod cases;
 mod cloud;
 #[path = "scan/daemon.rs"]
 mod daemon;
+#[path = "scan/figures.rs"]
+mod figures;
 #[path = "scan/process.rs"]
 mod process;
 #[path = "scan/relay.rs"]

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::cloud::{self, DISKS, Size};
 use super::daemon::{Daemon, uri};
+use super::figures::{mebibytes, ratio, show, spread};
 use super::lab::maria::Maria;
 use super::lab::session::Session;
 use super::lab::{Db, Shape, testhost};
@@ -367,40 +368,10 @@ fn versus_bare(what: &str, ours: &[Duration], bare: &[Duration], most: f64, runs
     }
 }
 
-/// How far the rounds lie apart: the ratio of each round, and its quartiles.
-fn spread(what: &str, ours: &[Duration], bare: &[Duration]) -> String {
-    let mut ratios: Vec<f64> = ours.iter().zip(bare).map(|(a, b)| ratio(*a, *b)).collect();
-    ratios.sort_by(f64::total_cmp);
-    let at = |part: usize| ratios.get((ratios.len() - 1) * part / 4).copied().unwrap_or(0.0);
-    format!(
-        "{what}: round by round, volrecon took {:.2} to {:.2} of the bare reader's time (quartiles; median {:.2}).",
-        at(1),
-        at(3),
-        at(2)
-    )
-}
-
 fn bytes_of(run: &Run) -> Result<u64> {
     let said = String::from_utf8_lossy(&run.stdout).into_owned();
     said.split_whitespace()
         .nth(2)
         .and_then(|n| n.parse().ok())
         .with_context(|| format!("the bare reader said {said:?}"))
-}
-
-fn ratio(a: Duration, b: Duration) -> f64 {
-    a.as_secs_f64() / b.as_secs_f64()
-}
-
-fn show(time: Duration) -> String {
-    if time < Duration::from_secs(1) {
-        format!("{} ms", time.as_millis())
-    } else {
-        format!("{:.2} s", time.as_secs_f64())
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
-fn mebibytes(kibibytes: u64) -> f64 {
-    kibibytes as f64 / 1024.0
 }
