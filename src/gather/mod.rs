@@ -7,6 +7,7 @@ mod db;
 pub mod domain_xml;
 pub mod fanout;
 mod libvirt;
+pub mod logs;
 pub mod payload;
 mod uri;
 
