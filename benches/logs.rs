@@ -26,7 +26,12 @@ const VOLUME: &str = "e949a8c4-5b0d-4c6e-9f3a-61d2c7a80b15";
 /// One line of traffic; the mix of lengths is a busy server's.
 fn line(out: &mut dyn Write, n: u64) {
     let millis = n % 1000;
-    let (s, m, h, d) = (n / 9000 % 60, n / 540_000 % 60, n / 32_400_000 % 24, 1 + n / 777_600_000 % 28);
+    let (s, m, h, d) = (
+        n / 9000 % 60,
+        n / 540_000 % 60,
+        n / 32_400_000 % 24,
+        1 + n / 777_600_000 % 28,
+    );
     let stamp = format!("2026-09-{d:02} {h:02}:{m:02}:{s:02},{millis:03}");
     let id = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let log = (id >> 32) as u32;
@@ -63,7 +68,10 @@ fn cpu() -> Duration {
 
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|l| l.starts_with("VmHWM")).unwrap_or_default();
+    let line = status
+        .lines()
+        .find(|l| l.starts_with("VmHWM"))
+        .unwrap_or_default();
     line.trim_start_matches("VmHWM:").trim().to_owned()
 }
 
@@ -85,13 +93,19 @@ fn run(what: &str, file: &Path, wanted: &Wanted) -> Log {
 }
 
 fn main() {
-    let mib = std::env::var("LOG_MIB").ok().and_then(|m| m.parse().ok()).unwrap_or(1024);
+    let mib = std::env::var("LOG_MIB")
+        .ok()
+        .and_then(|m| m.parse().ok())
+        .unwrap_or(1024);
     let dir = tempfile::tempdir().unwrap();
     let plain = dir.path().join("management-server.log");
     let mut out = BufWriter::with_capacity(1 << 20, File::create(&plain).unwrap());
     let bytes = write(&mut out, mib);
     out.flush().unwrap();
-    println!("{bytes} bytes of a made-up management log; peak {} before it is read", peak());
+    println!(
+        "{bytes} bytes of a made-up management log; peak {} before it is read",
+        peak()
+    );
 
     let volume = WantedVolume {
         id: Some(VolumeId(99_999_999_999)),
@@ -111,7 +125,10 @@ fn main() {
     run("and 5,000 jobs that match and teach", &plain, &wanted);
 
     let packed = dir.path().join("management-server.log.gz");
-    let mut gzip = GzEncoder::new(BufWriter::new(File::create(&packed).unwrap()), Compression::fast());
+    let mut gzip = GzEncoder::new(
+        BufWriter::new(File::create(&packed).unwrap()),
+        Compression::fast(),
+    );
     write(&mut gzip, mib / 4);
     gzip.finish().unwrap().flush().unwrap();
     wanted.jobs.clear();

@@ -19,6 +19,7 @@ mod generated;
 mod golden;
 mod lab_occurrences;
 mod lab_selftest;
+mod logs;
 mod occurrences;
 mod readme;
 mod render;

@@ -31,31 +31,26 @@ impl Civil {
 /// Reads `2026-09-08 14:42:40,113` at the beginning; a `T` and a point are as good, and the fraction may be missing.
 #[inline]
 pub(super) fn civil(bytes: &[u8]) -> Option<(Civil, usize)> {
-    const SHAPE: &[u8; STAMP] = b"dddd-dd-ddTdd:dd:dd";
-    let stamp = bytes.get(..STAMP)?;
-    let mut number = 0_u64;
-    for (byte, shape) in stamp.iter().zip(SHAPE) {
-        let fits = match shape {
-            b'd' => {
-                number = number * 10 + u64::from(byte.wrapping_sub(b'0'));
-                byte.is_ascii_digit()
-            }
-            b'T' => matches!(byte, b' ' | b'T'),
-            other => byte == other,
-        };
-        if !fits {
-            return None;
-        }
+    let stamp: &[u8; STAMP] = bytes.first_chunk()?;
+    let fixed = stamp[4] == b'-' && stamp[7] == b'-' && stamp[13] == b':' && stamp[16] == b':';
+    if !fixed || !matches!(stamp[10], b' ' | b'T') {
+        return None;
     }
-    let mut millis = 0;
-    let mut end = STAMP;
-    if let Some([b',' | b'.', a, b, c]) = bytes.get(STAMP..STAMP + 4)
-        && [a, b, c].iter().all(|d| d.is_ascii_digit())
-    {
-        millis = [a, b, c].iter().fold(0, |n, d| n * 10 + u64::from(**d - b'0'));
-        end += 4;
-    }
-    Some((Civil(number * 1000 + millis), end))
+    let digits = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18].map(|at| stamp[at].wrapping_sub(b'0'));
+    let number = decimal(&digits)?;
+    let fraction = bytes.get(STAMP..STAMP + 4).and_then(|fraction| {
+        let digits = [1, 2, 3].map(|at| fraction[at].wrapping_sub(b'0'));
+        matches!(fraction[0], b',' | b'.').then(|| decimal(&digits))?
+    });
+    let end = STAMP + if fraction.is_some() { 4 } else { 0 };
+    Some((Civil(number * 1000 + fraction.unwrap_or(0)), end))
+}
+
+/// Digits, less `'0'`, as a number.
+#[inline]
+fn decimal(digits: &[u8]) -> Option<u64> {
+    let all = digits.iter().fold(true, |all, d| all & (*d < 10));
+    all.then(|| digits.iter().fold(0, |n, d| n * 10 + u64::from(*d)))
 }
 
 /// A record, taken apart.

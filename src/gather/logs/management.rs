@@ -239,8 +239,12 @@ fn outcome(line: &Line<'_>, rest: &str) -> Option<Draft> {
             let ours = [" successfully attached", " failed to attach"]
                 .iter()
                 .find(|words| before.ends_with(**words))?;
-            let ours = (!vm.contains(' ')).then(|| &rest[before.len() - ours.len()..])?;
-            (WantedVolume::default(), ours)
+            let name = before.len() - ours.len();
+            let volume = WantedVolume {
+                name: Some(rest[..name].to_owned()),
+                ..WantedVolume::default()
+            };
+            (!vm.contains(' ')).then(|| (volume, &rest[name..]))?
         }
     };
     let (kind, rest) = match rest.strip_prefix(" successfully attached to VM: ") {

@@ -172,8 +172,8 @@ fn through(source: &Source, study: &mut Study<'_>, zone: &TimeZone) -> Result<Do
         ..Seen::default()
     };
     let mut clock = Clock::new(zone);
-    source.each(&mut seen, &mut |record, seen| {
-        study.take(record, &mut clock, seen)
+    source.each(&mut seen, &mut |record, civil, seen| {
+        study.take(record, civil, &mut clock, seen);
     })?;
     seen.jumps = clock.jumps;
     seen.last = clock.told().map(|told| told.time);

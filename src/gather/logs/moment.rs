@@ -51,7 +51,7 @@ impl VmTold {
     }
 }
 
-/// What happened. The words in quotes are how the lines begin (`facts`: CloudStack 4.18 to 4.23).
+/// What happened. The words in quotes are how the lines begin, from CloudStack 4.18 to 4.23.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -1,6 +1,6 @@
 //! Records out of bytes: a line with a prefix, and the lines without one that follow. In bounded memory, without copying.
 
-use super::line::{STAMP, civil};
+use super::line::{Civil, STAMP, civil};
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
@@ -42,7 +42,7 @@ pub struct Seen {
 }
 
 /// What is done with a record.
-pub(super) type Each<'a> = dyn FnMut(&[u8], &mut Seen) + 'a;
+pub(super) type Each<'a> = dyn FnMut(&[u8], Civil, &mut Seen) + 'a;
 
 /// The cutter.
 #[derive(Default)]
@@ -55,7 +55,8 @@ pub(super) struct Records {
     /// What of it holds no newline.
     searched: usize,
     end: usize,
-    inside: bool,
+    /// The time of the record that is being read; none outside of one.
+    inside: Option<Civil>,
     /// In a line that was cut: how much of it went by.
     endless: Option<u64>,
 }
@@ -65,7 +66,9 @@ impl Records {
     pub fn read(&mut self, from: &mut dyn Read, seen: &mut Seen, each: &mut Each<'_>) -> io::Result<()> {
         self.buf.resize(MAX_RECORD + CHUNK, 0);
         loop {
-            let got = match from.read(&mut self.buf[self.end..]) {
+            // No more at a time than stays near the processor.
+            let room = self.buf.len().min(self.end + CHUNK);
+            let got = match from.read(&mut self.buf[self.end..room]) {
                 Ok(got) => got,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 Err(e) => {
@@ -120,12 +123,12 @@ impl Records {
                 if rest.len() < LOOK && !last && memchr(b'\n', rest).is_none() {
                     return;
                 }
-                if civil(rest).is_some() {
+                if let Some((civil, _)) = civil(rest) {
                     self.give(self.line, seen, each);
                     self.begin = self.line;
-                    self.inside = true;
+                    self.inside = Some(civil);
                     seen.records += 1;
-                } else if !self.inside {
+                } else if self.inside.is_none() {
                     seen.stray += 1;
                 }
                 self.searched = self.line;
@@ -138,7 +141,7 @@ impl Records {
             };
             self.line = from + newline + 1;
             self.searched = self.line;
-            if !self.inside {
+            if self.inside.is_none() {
                 self.begin = self.line;
             }
         }
@@ -147,10 +150,12 @@ impl Records {
     /// Gives the record that ends here, if there is one.
     #[inline]
     fn give(&mut self, end: usize, seen: &mut Seen, each: &mut Each<'_>) {
-        if self.inside && self.begin < end {
+        if self.begin == end {
+            return;
+        }
+        if let Some(civil) = self.inside.take() {
             let record = &self.buf[self.begin..end];
-            each(record.strip_suffix(b"\n").unwrap_or(record), seen);
-            self.inside = false;
+            each(record.strip_suffix(b"\n").unwrap_or(record), civil, seen);
         }
     }
 
@@ -162,7 +167,7 @@ impl Records {
                 // Many lines: the whole ones are given, and what follows up to the next prefix belongs to nothing.
                 self.give(self.line, seen, each);
             }
-            self.inside = false;
+            self.inside = None;
             if self.end - self.line > MAX_RECORD {
                 self.endless = Some((self.end - self.line) as u64);
                 self.clear();
@@ -201,7 +206,7 @@ mod tests {
         let mut seen = Seen::default();
         let mut out = Vec::new();
         Records::default()
-            .read(&mut Drip(bytes, step), &mut seen, &mut |r, _| {
+            .read(&mut Drip(bytes, step), &mut seen, &mut |r, _, _| {
                 out.push(String::from_utf8_lossy(r).into_owned());
             })
             .unwrap();
@@ -260,7 +265,7 @@ mod tests {
         let mut seen = Seen::default();
         let mut given = 0;
         Records::default()
-            .read(&mut io::repeat(0), &mut seen, &mut |_, _| given += 1)
+            .read(&mut io::repeat(0), &mut seen, &mut |_, _, _| given += 1)
             .unwrap();
         assert_eq!((given, seen.cut), (0, 1));
         assert!(seen.broken.unwrap().contains("does not end within 256 MiB"));

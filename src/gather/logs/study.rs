@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::draft::{Draft, Jobs};
-use super::line::{self, Line};
+use super::line::{self, Civil, Line};
 use super::moment::{Kind, LogMoment, VmTold, Witness};
 use super::record::Seen;
 use super::wanted::{Filter, Wanted, WantedVolume};
@@ -59,10 +59,8 @@ impl<'w> Study<'w> {
 
     /// A record of a source.
     #[inline]
-    pub fn take(&mut self, record: &[u8], clock: &mut Clock<'_>, seen: &mut Seen) {
-        if let Some((civil, _)) = line::civil(record) {
-            clock.saw(civil);
-        }
+    pub fn take(&mut self, record: &[u8], civil: Civil, clock: &mut Clock<'_>, seen: &mut Seen) {
+        clock.saw(civil);
         if seen.first.is_none() {
             seen.first = clock.told().map(|told| told.time);
         }
@@ -75,7 +73,6 @@ impl<'w> Study<'w> {
     fn look(&mut self, record: &[u8], clock: &Clock<'_>, seen: &mut Seen) {
         let text = String::from_utf8_lossy(record);
         let Some(line) = line::parse(&text) else { return };
-        let before = self.wanted.size();
         let draft = match self.witness {
             Witness::Management => management::read(&line),
             Witness::Agent(_) => agent::read(&line),
@@ -91,9 +88,6 @@ impl<'w> Study<'w> {
         }
         if let Some(draft) = draft {
             self.tell(draft, &line, clock, seen);
-        }
-        if self.wanted.size() != before {
-            self.filter.learn(&self.wanted);
         }
     }
 
@@ -179,7 +173,8 @@ impl<'w> Study<'w> {
             .as_ref()
             .and_then(by_name)
             .or_else(|| told.paths.iter().find_map(by_name))
-            .or_else(|| self.wanted.row(told.id.filter(|_| told.uuid.is_none())?));
+            .or_else(|| self.wanted.row(told.id.filter(|_| told.uuid.is_none())?))
+            .or_else(|| self.wanted.named(told.name.as_ref()?));
         found.and_then(WantedVolume::called)
     }
 
@@ -196,6 +191,7 @@ impl<'w> Study<'w> {
         self.wanted.jobs.extend(jobs.api);
         self.wanted.work_jobs.extend(jobs.work);
         self.wanted.log_ids.extend(log_id);
+        self.filter.learn(jobs.api.into_iter().chain(jobs.work), log_id);
         if let (Some(api), Some(log_id)) = (jobs.api, log_id) {
             self.facts.by_log.insert(log_id, api);
             self.facts.api.entry(api).or_default().log_id = Some(log_id);

@@ -64,6 +64,13 @@ impl Wanted {
         self.volumes.iter().find(|v| v.id == Some(id))
     }
 
+    /// The wanted volume of this name, if there is one only.
+    pub(super) fn named(&self, name: &str) -> Option<&WantedVolume> {
+        let mut all = self.volumes.iter().filter(|v| v.name.as_deref() == Some(name));
+        let first = all.next().filter(|_| name.len() >= MIN_NEEDLE)?;
+        all.next().is_none().then_some(first)
+    }
+
     pub(super) fn size(&self) -> usize {
         self.jobs.len() + self.work_jobs.len() + self.log_ids.len()
     }
@@ -78,12 +85,49 @@ impl WantedVolume {
 
 /// The quick look at a record.
 pub(super) struct Filter {
-    needles: Option<AhoCorasick>,
+    needles: Needles,
     log_id: Finder<'static>,
     job: Finder<'static>,
     content: Finder<'static>,
     log_ids: HashSet<u32>,
     jobs: HashSet<u64>,
+}
+
+/// Few needles are looked for one by one, which is much the fastest; many at once.
+enum Needles {
+    Few(Vec<Finder<'static>>),
+    Many(AhoCorasick),
+}
+
+impl Needles {
+    const FEW: usize = 6;
+
+    fn new(needles: &BTreeSet<String>) -> Self {
+        // One that holds another is found with it.
+        let least: Vec<&String> = needles
+            .iter()
+            .filter(|n| !needles.iter().any(|m| m != *n && n.contains(m.as_str())))
+            .collect();
+        if least.len() > Self::FEW
+            && let Ok(all) = AhoCorasick::new(&least)
+        {
+            return Self::Many(all);
+        }
+        Self::Few(
+            least
+                .iter()
+                .map(|n| Finder::new(n.as_bytes()).into_owned())
+                .collect(),
+        )
+    }
+
+    #[inline]
+    fn find(&self, record: &[u8]) -> bool {
+        match self {
+            Self::Few(all) => all.iter().any(|needle| needle.find(record).is_some()),
+            Self::Many(all) => all.is_match(record),
+        }
+    }
 }
 
 impl Filter {
@@ -94,32 +138,29 @@ impl Filter {
             let texts = volume.uuid.iter().chain(&volume.paths).chain(&volume.name);
             for text in texts.filter(|t| t.len() >= MIN_NEEDLE) {
                 needles.insert(text.clone());
-                // As a disk's source is written, and as JSON escapes it.
+                // As JSON may escape it.
                 needles.extend(text.contains('/').then(|| text.replace('/', "\\/")));
             }
-            if let Some(id) = volume.id {
+            // Lines with the row's number have the uuid, too, or are of a thread that named it before.
+            if let Some(id) = volume.id.filter(|_| volume.uuid.is_none()) {
                 needles.insert(format!("instanceType: Volume, instanceId: {id}"));
                 needles.insert(format!("\"instanceId\":{id},\"instanceType\":\"Volume\""));
             }
         }
-        let mut filter = Self {
-            needles: (!needles.is_empty())
-                .then(|| AhoCorasick::new(&needles).ok())
-                .flatten(),
+        Self {
+            needles: Needles::new(&needles),
             log_id: Finder::new(b" (logid:"),
             job: Finder::new(b"ob-"),
             content: Finder::new(b"ontentId"),
-            log_ids: HashSet::new(),
-            jobs: HashSet::new(),
-        };
-        filter.learn(wanted);
-        filter
+            log_ids: wanted.log_ids.iter().copied().collect(),
+            jobs: wanted.jobs.iter().chain(&wanted.work_jobs).map(|j| j.0).collect(),
+        }
     }
 
     /// Takes over what was learned.
-    pub fn learn(&mut self, wanted: &Wanted) {
-        self.log_ids = wanted.log_ids.iter().copied().collect();
-        self.jobs = wanted.jobs.iter().chain(&wanted.work_jobs).map(|j| j.0).collect();
+    pub fn learn(&mut self, jobs: impl Iterator<Item = JobId>, log_id: Option<u32>) {
+        self.jobs.extend(jobs.map(|job| job.0));
+        self.log_ids.extend(log_id);
     }
 
     /// Whether the record can matter.
@@ -131,7 +172,7 @@ impl Filter {
     /// Whether a volume's names stand in it.
     #[inline]
     pub fn by_name(&self, record: &[u8]) -> bool {
-        self.needles.as_ref().is_some_and(|n| n.is_match(record))
+        self.needles.find(record)
     }
 
     #[inline]
@@ -218,7 +259,6 @@ mod tests {
             "contentId: 210188, x",
             r#"{"contentId":210187}"#,
             "a e949a8c4-5b0d b",
-            "instanceType: Volume, instanceId: 4",
         ] {
             assert!(filter.hit(yes.as_bytes()), "{yes}");
         }
@@ -236,6 +276,16 @@ mod tests {
         ] {
             assert!(!filter.hit(no.as_bytes()), "{no}");
         }
+        wanted.volumes[0].uuid = None;
+        assert!(Filter::new(&wanted).hit(b"instanceType: Volume, instanceId: 4"));
+        for n in 0..20 {
+            wanted.volumes.push(WantedVolume {
+                uuid: Some(format!("uuid-{n}-of-many")),
+                ..WantedVolume::default()
+            });
+        }
+        assert!(Filter::new(&wanted).hit(b"a uuid-13-of-many b"));
+        assert!(!Filter::new(&wanted).hit(b"a uuid-20-of-many b"));
         assert!(!Filter::new(&Wanted::default()).hit(b"job-1 (logid:00000000)"));
     }
 }
