@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::render::{ColorChoice, Format};
 use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use jiff::tz::TimeZone;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ const SCOPE: &str = "Scope";
 const OUTPUT: &str = "Output";
 const CONNECTION: &str = "Connection";
 const SAFETY: &str = "Safety";
+const LOGS: &str = "Logs";
 
 /// Finds disks on which Apache CloudStack's database and the KVM hypervisors disagree.
 ///
@@ -202,6 +204,66 @@ pub struct Explain {
     /// Explain from a file that scan --save wrote; neither database nor hosts are asked
     #[arg(long, value_name = "FILE", conflicts_with = "class", help_heading = CONNECTION)]
     pub evidence: Option<PathBuf>,
+
+    /// Logs that remember more than the database.
+    #[command(flatten)]
+    pub logs: LogArgs,
+}
+
+/// Logs to read.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = LOGS)]
+pub struct LogArgs {
+    /// A management server's log, plain or .gz; - for stdin (repeatable)
+    ///
+    /// Every server's, and as many of the rotated files as reach back to the attach:
+    /// /var/log/cloudstack/management/management-server.log*. In any order.
+    #[arg(long, value_name = "FILE", conflicts_with = "class")]
+    pub management_log: Vec<PathBuf>,
+
+    /// The log of the agent on a host, plain or .gz (repeatable)
+    ///
+    /// /var/log/cloudstack/agent/agent.log of the host from which the volume was to be detached: its line "Could not find
+    /// disk ... set it as detached in the database" is the orphan being made.
+    #[arg(long, value_name = "HOST=FILE", conflicts_with = "class", value_parser = agent_log)]
+    pub agent_log: Vec<AgentLog>,
+
+    /// Time zone of the logs: a name as Europe/Berlin, an offset as +02:00, or UTC; unless told, this machine's
+    #[arg(long, value_name = "ZONE", conflicts_with = "class", value_parser = zone)]
+    pub log_zone: Option<TimeZone>,
+}
+
+/// `HOST=FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentLog {
+    /// The host's name, as it shall be called.
+    pub host: String,
+    /// Its log.
+    pub file: PathBuf,
+}
+
+fn agent_log(text: &str) -> Result<AgentLog, String> {
+    match text.split_once('=') {
+        Some((host, file)) if !host.is_empty() && !file.is_empty() => Ok(AgentLog {
+            host: host.to_owned(),
+            file: file.into(),
+        }),
+        _ => Err("it is HOST=FILE, as in kvm1=/var/log/cloudstack/agent/agent.log".to_owned()),
+    }
+}
+
+fn zone(text: &str) -> Result<TimeZone, String> {
+    if text.eq_ignore_ascii_case("utc") || text == "Z" {
+        return Ok(TimeZone::UTC);
+    }
+    if text.starts_with(['+', '-']) {
+        let posix = jiff::fmt::strtime::parse("%:z", text).or_else(|_| jiff::fmt::strtime::parse("%z", text));
+        let offset = posix.ok().and_then(|told| told.offset());
+        return offset
+            .map(TimeZone::fixed)
+            .ok_or_else(|| "an offset is written as +02:00".to_owned());
+    }
+    TimeZone::get(text).map_err(|_| "no time zone has that name: as in Europe/Berlin, +02:00, UTC".to_owned())
 }
 
 /// `volrecon completions`.

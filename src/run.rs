@@ -3,6 +3,7 @@
 mod account;
 mod compose;
 mod explain;
+mod logs;
 mod look;
 mod narrow;
 mod queues;
@@ -221,6 +222,9 @@ fn hints(error: &anyhow::Error) -> Vec<String> {
             out.extend(error.hint());
         }
         if let Some(NarrowError::Scope(error)) = cause.downcast_ref::<NarrowError>() {
+            out.extend(error.hint());
+        }
+        if let Some(error) = cause.downcast_ref::<gather::logs::LogError>() {
             out.extend(error.hint());
         }
         if let Some(error) = cause.downcast_ref::<explain::ExplainError>() {

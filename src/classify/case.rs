@@ -1,9 +1,10 @@
 //! One volume's case: what its row says, who holds it, and what stands in the way of judging it.
 
-use super::cause::History;
+use super::cause::{self, History, Orphan};
 use super::class::Class;
 use crate::model::{Vm, VmId, Volume};
 use crate::sight::{Flux, Held, Obstacle, Sight, Who};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How a rule answers.
@@ -39,6 +40,7 @@ pub struct Case<'s, 'e> {
     pub held: Vec<Held>,
     /// Disks on its source that may be another volume's: by their serial, or by another row of that source.
     pub conflicting: Vec<Held>,
+    orphan: OnceCell<Option<Orphan>>,
 }
 
 impl<'s, 'e> Case<'s, 'e> {
@@ -57,7 +59,18 @@ impl<'s, 'e> Case<'s, 'e> {
             claim,
             held: sight.holders(volume.id),
             conflicting: sight.conflicting(volume.id).collect(),
+            orphan: OnceCell::new(),
         }
+    }
+
+    /// How it became an orphan, if it is one: no claim, and one holder that is a VM's domain without trouble of its own.
+    pub(super) fn orphan(&self) -> Option<&Orphan> {
+        let made = || {
+            let free = self.volume.instance.is_none() && !self.volume.is_deleted();
+            let vm = self.holder_vm().filter(|vm| free && !self.is_troubled(*vm))?;
+            Some(cause::orphan(self.sight, self.history, self.volume, vm))
+        };
+        self.orphan.get_or_init(made).as_ref()
     }
 
     /// Distinct domains that hold it: a domain on two hosts is two.

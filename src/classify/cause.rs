@@ -1,13 +1,18 @@
-//! Who cleared an orphan's attachment: from the job tables, without guessing.
+//! Who cleared an orphan's attachment: from job tables, events and logs, without guessing.
 //!
 //! An ordinary detach also completes after its attach: order alone proves nothing. What tells the three classes apart is
-//! the VM that the clearing work job was meant for, against the VM that holds the disk.
+//! the VM that the clearing work job was meant for, against the VM that holds the disk. Where that VM is not on record,
+//! when the detach was *asked for* tells it: CloudStack takes the VM from the row as it is then
+//! (`VolumeApiServiceImpl.detachVolumeFromVM`), so that one asked for before the attach was another VM's.
 
+use super::act::{Act, acts};
 use super::class::Class;
 use super::finding::{Cause, Confidence, Moment};
+use super::line::{Line, Lines, lines};
 use super::tell;
 use crate::model::{Job, JobKind, JobState, VmId, Volume, VolumeId, Work};
 use crate::sight::Sight;
+use jiff::Timestamp;
 use std::collections::HashMap;
 
 /// Attach and detach jobs by volume: built once.
@@ -74,201 +79,337 @@ pub struct Orphan {
     pub cause: Cause,
 }
 
-/// May have cleared the row: it succeeded, or was cancelled while its thread went on.
-fn may_have_cleared(job: &Job) -> bool {
-    job.work == Work::Detach && (job.state == JobState::Succeeded || job.cancelled_blocking)
-}
-
 /// Tells the three orphan classes apart for a volume that no row claims and `holder` holds.
 #[must_use]
 pub fn orphan(sight: &Sight<'_>, history: &History<'_>, volume: &Volume, holder: VmId) -> Orphan {
-    let done = |job: &&Job| job.work == Work::Attach && job.state == JobState::Succeeded;
-    let attach = history
-        .work(volume.id)
-        .filter(done)
-        .rfind(|job| job.vm == Some(holder));
-    let (class, confidence, job, summary) = match attach {
-        Some(attach) => after_attach(sight, history, volume, holder, attach),
-        None => without_attach(sight, history, volume, holder),
+    let told = lines(sight, history, volume);
+    let acts = acts(&told.all);
+    let court = Court {
+        sight,
+        volume,
+        holder,
+        name: tell::instance(sight, holder),
+        uuid: sight.vm(holder).and_then(|vm| vm.uuid.as_deref()),
+        acts: &acts,
+        lines: &told,
     };
-    let cause = Cause {
-        job: job.map(Job::number),
-        work_job: job.map(|job| job.id),
-        summary,
-        timeline: timeline(sight, history, volume),
-    };
+    let verdict = court.judge();
     Orphan {
-        class,
-        confidence,
-        cause,
+        class: verdict.class,
+        confidence: verdict.confidence,
+        cause: Cause {
+            job: verdict.act.and_then(|act| act.job.or(act.work_job)),
+            work_job: verdict.act.and_then(|act| act.work_job),
+            summary: verdict.summary,
+            timeline: told.all.iter().map(moment).collect(),
+            at: verdict.act.and_then(Act::at),
+        },
     }
 }
 
-type Told<'e> = (Class, Confidence, Option<&'e Job>, String);
+fn moment(line: &Line) -> Moment {
+    Moment {
+        time: line.time,
+        source: line.source.to_owned(),
+        job: line.job,
+        vm: line.vm.clone(),
+        what: line.what.clone(),
+    }
+}
 
-/// The holder's attach is on record: what first cleared the row after it?
-fn after_attach<'e>(
-    sight: &Sight<'_>,
-    history: &History<'e>,
-    volume: &Volume,
+struct Verdict<'a> {
+    class: Class,
+    confidence: Confidence,
+    act: Option<&'a Act>,
+    summary: String,
+}
+
+/// One orphan before its judge.
+struct Court<'a> {
+    sight: &'a Sight<'a>,
+    volume: &'a Volume,
     holder: VmId,
-    attach: &Job,
-) -> Told<'e> {
-    let name = tell::instance(sight, holder);
-    let at = attach.completed.map_or_else(String::new, |t| format!(" at {t}"));
-    // An attach to another VM needs a row that is free: what cleared this one came before it, and is not on record.
-    let elsewhere =
-        |job: &Job| job.work == Work::Attach && job.state == JobState::Succeeded && job.vm != Some(holder);
-    let after = |job: &&Job| {
-        let turns = may_have_cleared(job) || elsewhere(job);
-        turns && job.id != attach.id && job.completed.is_some() && job.completed >= attach.completed
-    };
-    let first = history.work(volume.id).find(after);
-    let Some(clear) = first.filter(|job| job.work == Work::Detach) else {
-        let summary = format!(
-            "job-{} attached the volume to {name}{at}, and no detach is on record that could have cleared it: the attachment was lost, or never written",
-            attach.number()
-        );
-        return (Class::LostAttach, Confidence::Likely, None, summary);
-    };
-    // Second precision: in the same second the order is not known.
-    let ordered = clear.completed > attach.completed && clear.state == JobState::Succeeded;
-    let sure = if ordered {
-        Confidence::Proven
-    } else {
-        Confidence::Likely
-    };
-    let when = clear.completed.map_or_else(String::new, |t| t.to_string());
-    let gap = match (attach.completed, clear.completed) {
-        (Some(a), Some(c)) => span(c.as_second() - a.as_second()),
-        _ => String::new(),
-    };
-    match clear.vm {
-        Some(vm) if vm == holder => {
-            let summary = format!(
-                "job-{} detached the volume from {name} by the rows at {when}, {gap} after job-{} attached it there; libvirt never let go of the disk",
-                clear.number(),
-                attach.number()
-            );
-            (Class::IncompleteDetach, sure, Some(clear), summary)
-        }
-        Some(vm) => {
-            let summary = format!(
-                "job-{}, a detach meant for {}, completed at {when}, {gap} after job-{} had attached the volume to {name}, and cleared that newer attachment",
-                clear.number(),
-                tell::instance(sight, vm),
-                attach.number()
-            );
-            (Class::StragglerDetach, sure, Some(clear), summary)
-        }
-        None => {
-            let summary = format!(
-                "job-{}, a detach of which the VM is not known, completed at {when}, {gap} after job-{} had attached the volume to {name}",
-                clear.number(),
-                attach.number()
-            );
-            (Class::StragglerDetach, Confidence::Likely, Some(clear), summary)
-        }
-    }
+    name: String,
+    uuid: Option<&'a str>,
+    /// By their end.
+    acts: &'a [Act],
+    lines: &'a Lines,
 }
 
-/// The holder's attach is not on record: it failed, or it is older than the history.
-fn without_attach<'e>(sight: &Sight<'_>, history: &History<'e>, volume: &Volume, holder: VmId) -> Told<'e> {
-    let name = tell::instance(sight, holder);
-    // Whatever first cleared the row, gave it away, or tried to plug the disk in here decides.
-    let decides = |job: &&Job| {
-        let tried = job.work == Work::Attach && job.vm == Some(holder);
-        may_have_cleared(job) || tried || (job.work == Work::Attach && job.state == JobState::Succeeded)
-    };
-    match history.work(volume.id).find(decides) {
-        Some(clear) if clear.work == Work::Detach => {
-            let when = clear.completed.map_or_else(String::new, |t| t.to_string());
-            if clear.vm == Some(holder) {
-                let summary = format!(
-                    "job-{} detached the volume from {name} by the rows at {when}; libvirt never let go of the disk",
-                    clear.number()
-                );
-                return (Class::IncompleteDetach, Confidence::Likely, Some(clear), summary);
-            }
-            let whose = clear
-                .vm
-                .map_or_else(|| "another VM".to_owned(), |vm| tell::instance(sight, vm));
-            let summary = format!(
-                "job-{}, a detach meant for {whose}, cleared the row at {when}; the attach to {name} is older than the job history",
-                clear.number()
-            );
-            (Class::StragglerDetach, Confidence::Likely, Some(clear), summary)
-        }
-        Some(attach) if attach.vm == Some(holder) => {
-            let summary = format!(
-                "job-{} tried to attach the volume to {name} and did not succeed by the rows, but the disk is plugged in",
-                attach.number()
-            );
-            (Class::LostAttach, Confidence::Likely, Some(attach), summary)
-        }
-        _ => {
-            let since = volume
-                .updated
-                .map_or_else(String::new, |t| format!("; the row last changed at {t}"));
-            let summary = format!(
-                "no job is left that attached the volume to {name} or cleared it (jobs are kept for about a day){since}"
-            );
-            (Class::LostAttach, Confidence::Unproven, None, summary)
-        }
-    }
+/// Whose detach it was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The holder's own VM's.
+    Own,
+    /// Another VM's.
+    Other,
+    /// Nobody says.
+    Unknown,
 }
 
-fn timeline(sight: &Sight<'_>, history: &History<'_>, volume: &Volume) -> Vec<Moment> {
-    let mut out = Vec::new();
-    let work: Vec<&Job> = history.work(volume.id).collect();
-    let api_only = history
-        .of(volume.id)
-        .iter()
-        .copied()
-        .filter(|job| job.kind == JobKind::Api && !work.iter().any(|w| w.api == Some(job.id)));
-    for job in work.iter().copied().chain(api_only) {
-        let verb = if job.work == Work::Attach {
-            "attach"
-        } else {
-            "detach"
+impl<'a> Court<'a> {
+    fn judge(&self) -> Verdict<'a> {
+        let attaches = || {
+            self.acts
+                .iter()
+                .filter(|act| act.work == Work::Attach && act.succeeded())
         };
-        let mut push = |time, what| {
-            let vm = job.vm.map(|id| tell::instance(sight, id));
-            out.push(Moment {
-                time,
-                source: "async_job".to_owned(),
-                job: Some(job.number()),
-                vm,
-                what,
-            });
+        let here = attaches().rfind(|act| act.vm == Some(self.holder));
+        // An attach of which the VM is not known may be the holder's; one after which nothing was attached elsewhere is.
+        let unnamed = || {
+            attaches()
+                .next_back()
+                .filter(|act| act.vm.is_none() && act.vm_name.is_none())
         };
-        if let Some(time) = job.created {
-            push(time, format!("{verb} asked for"));
+        match here.or_else(unnamed) {
+            Some(attach) => self.after(attach),
+            None => self.without(),
         }
-        if let Some(time) = job.completed {
-            let how = match job.state {
-                JobState::Succeeded => "succeeded",
-                JobState::Failed if job.cancelled_blocking => {
-                    "cancelled as blocking others; its thread may have gone on"
-                }
-                JobState::Failed => "failed",
-                JobState::Cancelled => "cancelled",
-                JobState::Pending => "still pending",
+    }
+
+    /// Whether a detach was meant for the holder. An agent's word goes first: it names the domain that it looked at.
+    fn whose(&self, clear: &Act, attached: Option<Timestamp>) -> Whose {
+        if let (Some(domain), Some(uuid)) = (&clear.no_disk_in, self.uuid) {
+            return if domain.eq_ignore_ascii_case(uuid) {
+                Whose::Own
+            } else {
+                Whose::Other
             };
-            push(time, format!("{verb} {how}"));
+        }
+        match (clear.vm, clear.asked, attached) {
+            (Some(vm), ..) if vm == self.holder => Whose::Own,
+            (Some(_), ..) => Whose::Other,
+            (None, ..) if clear.vm_name.is_some() => Whose::Other,
+            (None, Some(asked), Some(attached)) if asked.as_second() < attached.as_second() => Whose::Other,
+            (None, Some(asked), Some(attached)) if asked.as_second() > attached.as_second() => Whose::Own,
+            (None, ..) => Whose::Unknown,
         }
     }
-    let row = |time, what: &str| Moment {
-        time,
-        source: "volumes".to_owned(),
-        job: None,
-        vm: None,
-        what: what.to_owned(),
-    };
-    out.extend(volume.attached.map(|time| row(time, "the row's time of attach")));
-    out.extend(volume.updated.map(|time| row(time, "the row last changed")));
-    out.sort();
-    out
+
+    /// "Could not find disk … set it as detached", of another domain than the holder's: a straggler by itself.
+    fn is_shown_by_agent(&self, clear: &Act) -> bool {
+        let other = |domain: &String| self.uuid.is_some_and(|uuid| !domain.eq_ignore_ascii_case(uuid));
+        clear.no_disk_in.as_ref().is_some_and(other)
+    }
+
+    /// For whom, as far as it is known: ` meant for i-2-101-VM,`.
+    fn meant(&self, clear: &Act) -> String {
+        let vm = clear
+            .vm
+            .map(|vm| tell::instance(self.sight, vm))
+            .or_else(|| clear.vm_name.clone());
+        vm.map_or_else(
+            || ", a detach of which the VM is not on record,".to_owned(),
+            |vm| format!(", a detach meant for {vm},"),
+        )
+    }
+
+    /// The holder's attach is on record: what first cleared the row after it?
+    fn after(&self, attach: &'a Act) -> Verdict<'a> {
+        let name = &self.name;
+        let at = attach.at();
+        let sure_attach = attach.vm == Some(self.holder);
+        // An attach to another VM needs a row that is free: what cleared this one came before it, and is not on record.
+        let elsewhere = |act: &Act| act.work == Work::Attach && act.succeeded();
+        let turns = |act: &&Act| {
+            (act.may_have_cleared() || elsewhere(act))
+                && !std::ptr::eq(*act, attach)
+                && act.at().map(Timestamp::as_second) >= at.map(Timestamp::as_second)
+        };
+        let attached = format!(
+            "{} attached the volume{}{}",
+            attach.name(),
+            if sure_attach {
+                format!(" to {name}")
+            } else {
+                String::new()
+            },
+            at.map_or_else(String::new, |at| format!(" at {at}"))
+        );
+        let Some(clear) = self
+            .acts
+            .iter()
+            .find(turns)
+            .filter(|act| act.work == Work::Detach)
+        else {
+            return self.nothing_after(attach, &attached);
+        };
+        let ordered =
+            clear.at().map(Timestamp::as_second) > at.map(Timestamp::as_second) && clear.succeeded();
+        let by_row = sure_attach && clear.vm_by_row && ordered;
+        let confidence = if by_row || self.is_shown_by_agent(clear) {
+            Confidence::Proven
+        } else {
+            Confidence::Likely
+        };
+        let when = clear.at().map_or_else(String::new, |at| at.to_string());
+        let gap = match (at, clear.at()) {
+            (Some(a), Some(c)) => span(c.as_second() - a.as_second()),
+            _ => String::new(),
+        };
+        let by_agent = if self.is_shown_by_agent(clear) {
+            "; the agent found no disk there, and called it detached"
+        } else {
+            ""
+        };
+        let job = clear.name();
+        let (class, confidence, summary) = match self.whose(clear, at) {
+            Whose::Own => (
+                Class::IncompleteDetach,
+                confidence,
+                format!(
+                    "{job} detached the volume from {name} by the rows at {when}, {gap} after {} attached it there; libvirt never let go of the disk",
+                    attach.name()
+                ),
+            ),
+            Whose::Other if clear.vm.is_none() && clear.vm_name.is_none() => (
+                Class::StragglerDetach,
+                confidence,
+                format!(
+                    "{job} was asked for before the volume was attached to {name}, so that it was meant for another VM; it completed at {when}, {gap} after {} had attached it, and cleared that newer attachment",
+                    attach.name()
+                ),
+            ),
+            Whose::Other => (
+                Class::StragglerDetach,
+                confidence,
+                format!(
+                    "{job}{} completed at {when}, {gap} after {} had attached the volume to {name}, and cleared that newer attachment{by_agent}",
+                    self.meant(clear),
+                    attach.name()
+                ),
+            ),
+            Whose::Unknown => (
+                Class::LostAttach,
+                Confidence::Unproven,
+                format!(
+                    "{job} cleared the row at {when}, {gap} after {attached}; for which VM it was meant, and when it was asked for, is no longer on record"
+                ),
+            ),
+        };
+        Verdict {
+            class,
+            confidence,
+            act: Some(clear),
+            summary,
+        }
+    }
+
+    /// The attach is on record, and nothing after it.
+    fn nothing_after(&self, attach: &Act, attached: &str) -> Verdict<'a> {
+        // What is asked for and has no end may have cleared the row, and a log may not be whole.
+        let open = self
+            .acts
+            .iter()
+            .find(|act| act.work == Work::Detach && (act.is_open() || act.pending));
+        let by_table = self.lines.all.iter().any(|line| {
+            line.work == Some(Work::Attach)
+                && line.phase == super::line::Phase::Succeeded
+                && line.source != "management-log"
+                && attach.at() == Some(line.time)
+        });
+        let confidence = if by_table && open.is_none() {
+            Confidence::Likely
+        } else {
+            Confidence::Unproven
+        };
+        let but = open.map_or_else(String::new, |open| {
+            format!(" (how {} ended is not on record)", open.name())
+        });
+        Verdict {
+            class: Class::LostAttach,
+            confidence,
+            act: None,
+            summary: format!(
+                "{attached}, and no detach is on record that could have cleared it{but}: the attachment was lost, or never written"
+            ),
+        }
+    }
+
+    /// The holder's attach is not on record: it failed, or it is older than the history.
+    fn without(&self) -> Verdict<'a> {
+        let name = &self.name;
+        // Whatever first cleared the row, gave it away, or tried to plug the disk in here decides.
+        let decides = |act: &&Act| {
+            let tried = act.work == Work::Attach && act.vm == Some(self.holder) && !act.pending;
+            act.may_have_cleared() || tried || (act.work == Work::Attach && act.succeeded())
+        };
+        let verdict = |class, confidence, act, summary| Verdict {
+            class,
+            confidence,
+            act: Some(act),
+            summary,
+        };
+        match self.acts.iter().find(decides) {
+            Some(clear) if clear.work == Work::Detach => {
+                let when = clear.at().map_or_else(String::new, |at| at.to_string());
+                let job = clear.name();
+                match self.whose(clear, None) {
+                    Whose::Own => verdict(
+                        Class::IncompleteDetach,
+                        Confidence::Likely,
+                        clear,
+                        format!(
+                            "{job} detached the volume from {name} by the rows at {when}; libvirt never let go of the disk"
+                        ),
+                    ),
+                    Whose::Other => verdict(
+                        Class::StragglerDetach,
+                        if self.is_shown_by_agent(clear) {
+                            Confidence::Proven
+                        } else {
+                            Confidence::Likely
+                        },
+                        clear,
+                        format!(
+                            "{job}{} cleared the row at {when}; the attach to {name} is older than what is on record",
+                            self.meant(clear)
+                        ),
+                    ),
+                    Whose::Unknown => verdict(
+                        Class::LostAttach,
+                        Confidence::Unproven,
+                        clear,
+                        format!(
+                            "{job} cleared the row at {when}; for which VM it was meant is no longer on record, nor is the attach to {name}"
+                        ),
+                    ),
+                }
+            }
+            Some(attach) if attach.vm == Some(self.holder) => verdict(
+                Class::LostAttach,
+                Confidence::Likely,
+                attach,
+                format!(
+                    "{} tried to attach the volume to {name} and did not succeed by the rows, but the disk is plugged in",
+                    attach.name()
+                ),
+            ),
+            _ => Verdict {
+                class: Class::LostAttach,
+                confidence: Confidence::Unproven,
+                act: None,
+                summary: self.nothing_left(),
+            },
+        }
+    }
+
+    fn nothing_left(&self) -> String {
+        let jobs = self.sight.evidence.jobs.iter();
+        let oldest = jobs.filter_map(|job| job.created).min();
+        let kept = oldest.map_or_else(
+            || "jobs are kept for about a day".to_owned(),
+            |oldest| format!("jobs are on record since {oldest}"),
+        );
+        let since = self
+            .volume
+            .updated
+            .map_or_else(String::new, |at| format!("; the row last changed at {at}"));
+        format!(
+            "no job is left that attached the volume to {} or cleared it ({kept}){since}",
+            self.name
+        )
+    }
 }
 
 /// Seconds in words: `2 min 21 s`.

@@ -1,9 +1,10 @@
 //! What a timeline leaves in doubt: witnesses that cannot both be right, and what no witness can tell any more.
 
+use super::line::{Line, Phase};
 use super::tell;
-use super::timeline::{Line, Phase, Timeline};
+use super::timeline::Timeline;
 use crate::classify::Finding;
-use crate::model::{Records, Volume, Work};
+use crate::model::{Volume, Work};
 use crate::sight::Sight;
 
 /// The row, and libvirt, against what was last done.
@@ -58,15 +59,21 @@ pub(super) fn contradict(sight: &Sight<'_>, volume: &Volume, finding: Option<&Fi
 
 /// What can no longer be known, and why.
 pub(super) fn unknown(
+    sight: &Sight<'_>,
+    volume: &Volume,
     finding: Option<&Finding>,
-    records: Option<&Records>,
     purged: bool,
     out: &mut Timeline,
 ) {
     let orphan = finding.is_some_and(|finding| finding.class.is_orphan());
+    let records = sight.evidence.records.get(&volume.id);
+    // A log may have told what the tables forgot.
+    let known = finding
+        .and_then(|f| f.cause.as_ref())
+        .is_some_and(|cause| cause.job.is_some());
     if purged {
-        let so = if orphan {
-            ": which job did it, and for which VM it was meant, can no longer be known"
+        let so = if orphan && !known {
+            ": which job did it, and for which VM it was meant, can no longer be known from it"
         } else {
             ""
         };
@@ -77,7 +84,7 @@ pub(super) fn unknown(
     match records {
         None => out
             .unknown
-            .push("event and usage_event were not read: a file of evidence has none of them".to_owned()),
+            .push("event and usage_event were not read for this volume".to_owned()),
         Some(records) => {
             if purged && records.all.iter().any(|r| r.work == Work::Detach) {
                 out.unknown.push("an event of a detach names no VM".to_owned());
@@ -85,4 +92,24 @@ pub(super) fn unknown(
             out.unknown.extend(records.missing.iter().cloned());
         }
     }
+    out.unknown.extend(
+        sight
+            .evidence
+            .logs
+            .iter()
+            .flat_map(|logs| logs.missing.iter().cloned()),
+    );
+    let vms = |id| {
+        volume.instance == Some(id) || finding.is_some_and(|f| f.holders.iter().any(|h| h.vm_id == Some(id)))
+    };
+    let cancelled = sight.evidence.jobs.iter().filter(|job| job.cancelled_blocking);
+    let near = cancelled.filter(|job| job.volume == Some(volume.id) || job.vm.is_some_and(vms));
+    out.unknown.extend(near.map(|job| {
+        format!(
+            "job-{} ({}) was cancelled as blocking others{}: its thread was not stopped, and whether it still acts cannot be seen",
+            job.number(),
+            job.command,
+            job.completed.map_or_else(String::new, |at| format!(" at {at}"))
+        )
+    }));
 }

@@ -189,6 +189,9 @@ pub struct Cause {
     pub summary: String,
     /// What is on record, in order.
     pub timeline: Vec<Moment>,
+    /// When the act that did it came to an end: it may have no job any more.
+    #[serde(skip)]
+    pub at: Option<Timestamp>,
 }
 
 /// What may be done.

@@ -1,7 +1,7 @@
 //! The judge: tries the classes in their order for every VM, volume and disk.
 
 use super::case::{Answer, Case};
-use super::cause::{self, History};
+use super::cause::History;
 use super::class::{Class, Severity};
 use super::finding::{Finding, Mark, NotJudged, Subject, Verdicts};
 use super::rules::{
@@ -294,12 +294,9 @@ impl Court<'_, '_> {
         if class == Class::ForeignHolder && case.volume.instance.is_some() {
             finding.severity = Severity::Critical;
         }
-        if class.is_orphan()
-            && let Some(vm) = case.holder_vm()
-        {
-            let told = cause::orphan(sight, self.history, case.volume, vm);
+        if let Some(told) = case.orphan().filter(|_| class.is_orphan()) {
             finding.confidence = Some(told.confidence);
-            finding.cause = Some(told.cause);
+            finding.cause = Some(told.cause.clone());
         }
         finding
     }

@@ -4,6 +4,7 @@
 //! judged. *Never*: reads anything, asks the time, or knows how a finding is shown or repaired.
 
 mod account;
+mod act;
 mod beside;
 mod case;
 mod cause;
@@ -12,6 +13,8 @@ mod doubt;
 mod equivalent;
 mod finding;
 mod judge;
+mod line;
+mod logged;
 mod queue;
 mod rules;
 mod scope;
@@ -28,6 +31,7 @@ pub use finding::{
     Offer, Remedy, Subject, Verdicts, VmRef, VolumeRef,
 };
 pub use judge::classify;
+pub use line::Line;
 pub use queue::{QueueState, QueuedJob, queue};
 pub use rules::{Story, stories};
-pub use timeline::{Line, Timeline, timeline};
+pub use timeline::{Timeline, timeline};

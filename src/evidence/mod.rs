@@ -7,7 +7,9 @@ mod file;
 
 pub use file::{EvidenceError, load, save};
 
-use crate::model::{Cluster, Domain, Host, HostId, Job, Pool, Reconcile, Vm, VmId, Volume, VolumeId, Zone};
+use crate::model::{
+    Cluster, Domain, Host, HostId, Job, Logs, Pool, Reconcile, Records, Vm, VmId, Volume, VolumeId, Zone,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +160,12 @@ pub struct Evidence {
     pub jobs: Vec<Job>,
     /// Live rows of `reconcile_commands`.
     pub reconcile: Vec<Reconcile>,
+    /// Rows of `event` and `usage_event`, by volume: of orphans, and of what was asked about. No entry: not read.
+    #[serde(default)]
+    pub records: BTreeMap<VolumeId, Records>,
+    /// What logs say; none where none were given.
+    #[serde(default)]
+    pub logs: Option<Logs>,
     /// What differed between the two reads.
     pub moved: Moved,
     /// By host.

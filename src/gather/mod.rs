@@ -7,8 +7,12 @@ mod db;
 pub mod domain_xml;
 pub mod fanout;
 mod libvirt;
+pub mod logs;
 pub mod payload;
 mod uri;
 
-pub use db::{Again, DatabaseSettings, DbError, Queues, Reader, Rows, ScopeError, ScopeWords, Secret, Tls};
+pub use db::{
+    Again, DatabaseSettings, DbError, Queues, Reader, Rows, ScopeError, ScopeWords, Secret, Tls,
+    maybe_orphans,
+};
 pub use fanout::{LibvirtSettings, Progress, Step, look};

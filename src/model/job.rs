@@ -44,6 +44,24 @@ pub enum Work {
     Vm,
 }
 
+/// Why an attach or detach failed, where its result says so in words that volrecon knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// A null pointer in `DiskTO.getDiskSeq()`: a stale detach of a volume whose row was free. It did nothing.
+    NoDeviceId,
+    /// "Could not detach volume after sending the command and waiting": the guest may let go later.
+    StillPlugged,
+    /// "already in the process of unplug".
+    UnplugPending,
+    /// "target 'vdX' duplicated": a disk that the database does not know of has the slot.
+    TargetTaken,
+    /// "already attached to a VM".
+    AlreadyAttached,
+    /// "management server restart or shutdown": what its thread had done stays done.
+    Restart,
+}
+
 /// One job. Times are UTC with whole seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
@@ -73,6 +91,9 @@ pub struct Job {
     pub abandoned: bool,
     /// Cancelled as "blocking others": its thread may still act.
     pub cancelled_blocking: bool,
+    /// Why it failed.
+    #[serde(default)]
+    pub failure: Option<Failure>,
 }
 
 impl Job {

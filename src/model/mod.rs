@@ -7,6 +7,7 @@ mod ids;
 mod infra;
 mod job;
 mod libvirt;
+mod moment;
 mod named;
 mod record;
 mod slot;
@@ -16,8 +17,9 @@ mod volume;
 
 pub use ids::{AccountId, ClusterId, DomainId, HostId, JobId, PoolId, VmId, VolumeId, ZoneId};
 pub use infra::{Cluster, Host, Pool, PoolScope, PoolType, Zone};
-pub use job::{Job, JobKind, JobState, Reconcile, Work};
+pub use job::{Failure, Job, JobKind, JobState, Reconcile, Work};
 pub use libvirt::{Device, Disk, Domain, RunState, Source, SourceKind};
+pub use moment::{LogKind, LogMoment, LogWitness, Logs, VmTold};
 pub use record::{Record, RecordSource, Records, Step};
 pub use slot::{Bus, Slot, target_index};
 pub use source::{SourceKey, expected_keys, is_plainly, seen_keys, serial_of};

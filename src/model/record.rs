@@ -4,9 +4,12 @@
 
 use super::{JobId, Work};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Where a record was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RecordSource {
     /// `event`.
     Event,
@@ -15,7 +18,8 @@ pub enum RecordSource {
 }
 
 /// How far the work had come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// `Scheduled`: asked for.
     Scheduled,
@@ -28,7 +32,7 @@ pub enum Step {
 }
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Where it was read.
     pub source: RecordSource,
@@ -49,10 +53,12 @@ pub struct Record {
 }
 
 /// The records of one volume, and which tables they could be read from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Records {
     /// By time and id.
     pub all: Vec<Record>,
     /// What could not be read, or was cut, in words.
     pub missing: Vec<String>,
+    /// First 8 hex digits of the uuids of the API jobs that are still on record: what logs call them.
+    pub log_ids: BTreeMap<String, JobId>,
 }

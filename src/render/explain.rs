@@ -180,25 +180,41 @@ fn head(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io::Re
     )
 }
 
-/// One letter for each table, so that a line stays a line at 80 columns.
+/// One letter for each witness, so that a line stays a line at 80 columns.
+const WITNESSES: [(&str, char, &str); 6] = [
+    ("async_job", 'j', "async_job"),
+    ("event", 'e', "event"),
+    ("usage_event", 'u', "usage_event"),
+    ("volumes", 'v', "volumes"),
+    ("management-log", 'm', "management log"),
+    ("agent-log", 'a', "agent log"),
+];
+
 fn letter(source: &str) -> char {
-    match source {
-        "async_job" => 'j',
-        "event" => 'e',
-        "usage_event" => 'u',
-        _ => 'v',
-    }
+    let known = WITNESSES.iter().find(|(name, ..)| *name == source);
+    known.map_or('?', |(_, letter, _)| *letter)
+}
+
+/// What the letters mean, of those that stand below.
+fn legend(doc: &ExplainDocument) -> String {
+    let told = |name: &str| {
+        let mut all = doc.timeline.iter();
+        all.any(|line| line.source == name || line.confirmed_by.contains(&name))
+    };
+    let words: Vec<String> = WITNESSES
+        .iter()
+        .filter(|(name, ..)| told(name))
+        .map(|(_, letter, words)| format!("{letter} {words}"))
+        .collect();
+    format!("Timeline, in UTC (by: {})", words.join(", "))
 }
 
 fn timeline(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    title(
-        "Timeline, in UTC (by: j async_job, e event, u usage_event, v volumes)",
-        options,
-        out,
-    )?;
     if doc.timeline.is_empty() {
+        title("Timeline, in UTC", options, out)?;
         return writeln!(out, "  nothing on record");
     }
+    title(&legend(doc), options, out)?;
     let jobs: Vec<String> = doc
         .timeline
         .iter()

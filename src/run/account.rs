@@ -4,35 +4,29 @@ use crate::classify::{
     Account, Class, Finding, Holder, Mark, NotJudged, Offer, QueuedJob, Subject, Verdicts, account,
     equivalents, queue, stories, timeline,
 };
-use crate::model::{Records, VmId, Volume, VolumeId};
+use crate::model::{VmId, Volume, VolumeId};
 use crate::render::{ExplainDocument, Tool, Witness};
 use crate::sight::{Sight, View, Whereabouts};
 use std::collections::BTreeMap;
 
 /// What is asked about: a volume, or a finding by its id.
-#[derive(Clone, Copy, Debug)]
-pub enum Asked<'a> {
+#[derive(Clone, Debug)]
+pub enum Asked {
     /// A volume's row.
     Volume(VolumeId),
     /// A finding.
-    Finding(&'a str),
+    Finding(String),
 }
 
 /// Makes the document; none if nothing of that name is there.
 #[must_use]
-pub fn explain(
-    sight: &Sight<'_>,
-    verdicts: &Verdicts,
-    asked: Asked<'_>,
-    word: &str,
-    records: Option<&Records>,
-) -> Option<ExplainDocument> {
+pub fn explain(sight: &Sight<'_>, verdicts: &Verdicts, asked: &Asked, word: &str) -> Option<ExplainDocument> {
     let finding = match asked {
         Asked::Finding(id) => Some(find(verdicts, id)?),
-        Asked::Volume(id) => of_volume(sight, verdicts, id),
+        Asked::Volume(id) => of_volume(sight, verdicts, *id),
     };
     let id = match asked {
-        Asked::Volume(id) => Some(id),
+        Asked::Volume(id) => Some(*id),
         Asked::Finding(_) => finding.and_then(|f| f.volume.as_ref()).map(|v| v.id),
     };
     let volume = id.and_then(|id| sight.volume(id));
@@ -41,7 +35,7 @@ pub fn explain(
     }
     let told = volume.map(|volume| account(sight, volume));
     let history = volume
-        .map(|volume| timeline(sight, volume, finding, records))
+        .map(|volume| timeline(sight, volume, finding))
         .unwrap_or_default();
     let not_judged = not_judged(sight, verdicts, volume);
     let mark = id

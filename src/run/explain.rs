@@ -1,14 +1,14 @@
 //! `volrecon explain`: one volume, one finding, or a class.
 
 use super::account::{Asked, explain, find};
-use super::{Want, judge, live, options};
-use crate::classify::{Class, Verdicts, stories};
+use super::{Want, judge, live, logs, options};
+use crate::classify::{Class, Verdicts, classify, stories};
 use crate::cli::{self, Cli};
 use crate::config::{Config, Sources};
 use crate::evidence::{self, Evidence};
 use crate::exit::Exit;
 use crate::gather::{ScopeError, ScopeWords};
-use crate::model::{Records, Volume, VolumeId};
+use crate::model::{Volume, VolumeId};
 use crate::render::{self, ExplainDocument, Format, Terminals, message};
 use crate::sight::Sight;
 use anyhow::Context;
@@ -61,20 +61,20 @@ pub(super) fn run(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyh
     if cli.global.output == Format::Csv {
         return Err(ExplainError::Csv.into());
     }
-    let finding = finding_id(word);
     let document = match &args.evidence {
         Some(file) => {
-            let evidence = evidence::load(file)?;
+            let mut evidence = evidence::load(file)?;
             warn(cli, &[], &evidence, terminals);
-            let sight = Sight::new(&evidence);
-            let verdicts = judge(&sight);
-            let asked = match &finding {
+            let asked = match finding_id(word) {
                 Some(id) => Asked::Finding(id),
                 None => Asked::Volume(volume_in(&evidence, word)?),
             };
-            made(&sight, &verdicts, asked, word, None)?
+            if let Some(id) = volume_of(&evidence, &asked) {
+                logs::read(&mut evidence, id, &args.logs)?;
+            }
+            made(&evidence, &asked, word)?
         }
-        None => now(cli, word, finding.as_deref(), terminals)?,
+        None => now(cli, args, word, terminals)?,
     };
     let mut out = std::io::stdout().lock();
     let written = match cli.global.output {
@@ -86,13 +86,9 @@ pub(super) fn run(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyh
 }
 
 /// Looks: at all that could have the volume, or, for a finding, at everything.
-fn now(
-    cli: &Cli,
-    word: &str,
-    finding: Option<&str>,
-    terminals: &Terminals,
-) -> anyhow::Result<ExplainDocument> {
+fn now(cli: &Cli, args: &cli::Explain, word: &str, terminals: &Terminals) -> anyhow::Result<ExplainDocument> {
     let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
+    let finding = finding_id(word);
     let volumes = if finding.is_some() {
         Vec::new()
     } else {
@@ -106,31 +102,40 @@ fn now(
         settle: None,
         stuck_after: STUCK_AFTER,
     };
-    let (evidence, mut reader) = live(cli, &want, &mut config, terminals)?;
+    let (mut evidence, mut reader) = live(cli, &want, &mut config, terminals)?;
     warn(cli, &config.warnings, &evidence, terminals);
-    let sight = Sight::new(&evidence);
-    let verdicts = judge(&sight);
-    let of_finding = |id| find(&verdicts, id)?.volume.as_ref().map(|v| v.id);
-    let (asked, volume) = match (finding, evidence.scope.volumes.first()) {
-        (Some(id), _) => (Asked::Finding(id), of_finding(id)),
-        (None, Some(id)) => (Asked::Volume(*id), Some(*id)),
-        (None, None) => (Asked::Finding(word), None),
+    let asked = match (finding, evidence.scope.volumes.first()) {
+        (Some(id), _) => Asked::Finding(id),
+        (None, Some(id)) => Asked::Volume(*id),
+        (None, None) => Asked::Finding(word.to_owned()),
     };
-    let records = match volume.and_then(|id| sight.volume(id)) {
-        Some(volume) => Some(reader.records(volume)?),
-        None => None,
-    };
-    made(&sight, &verdicts, asked, word, records.as_ref())
+    if let Some(id) = volume_of(&evidence, &asked) {
+        if !evidence.records.contains_key(&id)
+            && let Some(volume) = evidence.volumes.iter().find(|v| v.id == id)
+        {
+            let more = reader.records(&[volume])?;
+            evidence.records.extend(more);
+        }
+        logs::read(&mut evidence, id, &args.logs)?;
+    }
+    made(&evidence, &asked, word)
 }
 
-fn made(
-    sight: &Sight<'_>,
-    verdicts: &Verdicts,
-    asked: Asked<'_>,
-    word: &str,
-    records: Option<&Records>,
-) -> anyhow::Result<ExplainDocument> {
-    explain(sight, verdicts, asked, word, records).ok_or_else(|| no_finding(verdicts, word).into())
+/// The volume that is asked about: its history is worth reading.
+fn volume_of(evidence: &Evidence, asked: &Asked) -> Option<VolumeId> {
+    match asked {
+        Asked::Volume(id) => Some(*id),
+        Asked::Finding(id) => {
+            let verdicts = classify(&Sight::new(evidence));
+            Some(find(&verdicts, id)?.volume.as_ref()?.id)
+        }
+    }
+}
+
+fn made(evidence: &Evidence, asked: &Asked, word: &str) -> anyhow::Result<ExplainDocument> {
+    let sight = Sight::new(evidence);
+    let verdicts = judge(&sight);
+    explain(&sight, &verdicts, asked, word).ok_or_else(|| no_finding(&verdicts, word).into())
 }
 
 fn no_finding(verdicts: &Verdicts, id: &str) -> ExplainError {

@@ -77,6 +77,9 @@ pub fn look(reader: &mut Reader, orders: &mut Orders<'_>) -> Result<Evidence, Lo
     evidence.moved = again.moved;
     evidence.database.read_again_at = Some(again.read_at);
     evidence.finished = Timestamp::now();
+    let mut domains = evidence.looks.values().flat_map(|look| &look.domains);
+    let orphans = gather::maybe_orphans(&evidence.volumes, &mut domains);
+    evidence.records = reader.records(&orphans)?;
     Ok(evidence)
 }
 
@@ -135,6 +138,8 @@ pub(super) fn assemble(
         volumes: rows.volumes,
         jobs: rows.jobs,
         reconcile: rows.reconcile,
+        records: BTreeMap::new(),
+        logs: None,
         moved: crate::evidence::Moved::default(),
         looks,
         warnings: reader.warnings().to_vec(),

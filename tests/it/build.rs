@@ -32,6 +32,8 @@ pub fn bare(now: jiff::Timestamp) -> Evidence {
         volumes: Vec::new(),
         jobs: Vec::new(),
         reconcile: Vec::new(),
+        records: std::collections::BTreeMap::new(),
+        logs: None,
         moved: Moved::default(),
         warnings: Vec::new(),
         earlier: None,
@@ -235,6 +237,7 @@ fn jobs(spec: &JobSpec) -> Vec<Job> {
         running: None,
         abandoned: spec.abandoned,
         cancelled_blocking: spec.cancelled_blocking,
+        failure: None,
     };
     let more = api.clone();
     let own = Job {

@@ -177,6 +177,7 @@ fn straggler_finding() -> Finding {
             summary: "job-210235, a detach meant for worker1 (i-2-41-VM), completed at 14:42:40 and cleared the attachment \
                       that job-210247 had made to worker7 (i-2-47-VM) at 14:40:19"
                 .to_owned(),
+            at: None,
             timeline: vec![
                 moment("2026-09-08T14:37:57Z", 210_235, "i-2-41-VM", "detach asked for"),
                 moment("2026-09-08T14:40:19Z", 210_247, "i-2-47-VM", "attach succeeded, device id 2"),

@@ -141,6 +141,7 @@ fn jobs(volume: u64, vm: u64) -> [Job; 2] {
         running: None,
         abandoned: false,
         cancelled_blocking: false,
+        failure: None,
     };
     [
         job(volume * 4 + 1, Work::Attach, vm, "2026-09-08T14:40:19Z"),

@@ -26,6 +26,7 @@ mod house;
 mod jobs;
 mod lab_occurrences;
 mod lab_selftest;
+mod logs;
 mod plug;
 mod process;
 mod properties;

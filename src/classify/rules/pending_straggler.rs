@@ -84,5 +84,6 @@ fn cause(sight: &Sight<'_>, named: &Job, jobs: &[&Job]) -> Cause {
         work_job: Some(named.id),
         summary: format!("job-{}, a detach, {at} {whose}{stacked}", named.number()),
         timeline,
+        at: None,
     }
 }

@@ -5,7 +5,6 @@
 
 use super::Story;
 use crate::classify::case::{Answer, Case};
-use crate::classify::cause;
 use crate::classify::class::Class;
 
 /// The story.
@@ -24,19 +23,7 @@ pub fn judge(case: &Case<'_, '_>) -> Answer {
     is(case, Class::StragglerDetach)
 }
 
-/// Whether a case is an orphan: no claim, one holder, and it is a VM's domain that has no trouble of its own.
-pub(super) fn is_orphan(case: &Case<'_, '_>) -> bool {
-    let held_by_vm = case.holder_vm().is_some_and(|vm| !case.is_troubled(vm));
-    case.volume.instance.is_none() && !case.volume.is_deleted() && held_by_vm
-}
-
 /// Whether a case is an orphan of one of the three classes.
 pub(super) fn is(case: &Case<'_, '_>, class: Class) -> Answer {
-    if !is_orphan(case) {
-        return Answer::No;
-    }
-    let told = case
-        .holder_vm()
-        .map(|vm| cause::orphan(case.sight, case.history, case.volume, vm).class);
-    Answer::when(told == Some(class))
+    Answer::when(case.orphan().is_some_and(|orphan| orphan.class == class))
 }

@@ -3,7 +3,7 @@
 use super::cells::Cells;
 use super::{DbError, Reader};
 use crate::gather::payload;
-use crate::model::{Job, JobId, JobKind, JobState, Reconcile, VmId, VolumeId, Work};
+use crate::model::{Failure, Job, JobId, JobKind, JobState, Reconcile, VmId, VolumeId, Work};
 use std::collections::BTreeSet;
 
 /// Work on one volume, on its VM's queue. A name that is not here may do anything to the VM.
@@ -123,7 +123,21 @@ fn job(c: &Cells<'_>, up: Option<&BTreeSet<u64>>) -> Result<Option<Job>, DbError
         running: queued.then_some(c.number(16)?.is_some()),
         abandoned: pending && server.is_some_and(|id| up.is_some_and(|up| !up.contains(&id))),
         cancelled_blocking: c.flag(14),
+        failure: c.text(20).and_then(|word| failure(&word)),
     }))
+}
+
+/// The words of `jobs.sql`: of a result, nothing but that gets here.
+fn failure(word: &str) -> Option<Failure> {
+    Some(match word {
+        "no-device-id" => Failure::NoDeviceId,
+        "unplug-pending" => Failure::UnplugPending,
+        "still-plugged" => Failure::StillPlugged,
+        "target-taken" => Failure::TargetTaken,
+        "already-attached" => Failure::AlreadyAttached,
+        "restart" => Failure::Restart,
+        _ => return None,
+    })
 }
 
 /// What a `VmWork…` command does; one that is not known may do anything to its VM.

@@ -14,6 +14,7 @@ mod settings;
 
 pub use again::Again;
 pub use error::DbError;
+pub use history::maybe_orphans;
 pub use queues::Queues;
 pub use rows::Rows;
 pub use scope::{ScopeError, ScopeWords};

@@ -188,7 +188,7 @@ fn pattern(serial: u128) -> String {
 }
 
 /// What `volumes.path` may hold for a disk's source, and those below it.
-fn paths(disk: &Disk) -> Vec<String> {
+pub(super) fn paths(disk: &Disk) -> Vec<String> {
     let mut out = Vec::new();
     for source in disk.source.iter().chain(&disk.backing) {
         let name = source.name.trim_end_matches('/');

@@ -6,7 +6,14 @@ SELECT j.id, j.related, j.job_cmd, j.job_type, j.job_status, j.instance_type, j.
             THEN j.job_cmd_info END,
        s.volume_id,
        j.created, j.last_updated, j.job_result LIKE '%blocking others%', i.id, i.queue_proc_number,
-       j.job_executing_msid, j.job_init_msid, t.vm_id
+       j.job_executing_msid, j.job_init_msid, t.vm_id,
+       CASE WHEN j.job_status <> 2 THEN NULL
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%getDiskSeq%' THEN 'no-device-id'
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%already in the process of unplug%' THEN 'unplug-pending'
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%Could not detach volume after sending the command%' THEN 'still-plugged'
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%duplicated%' THEN 'target-taken'
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%already attached to a VM%' THEN 'already-attached'
+            WHEN COALESCE(p.job_result, j.job_result) LIKE '%management server restart or shutdown%' THEN 'restart' END
   FROM async_job j
   LEFT JOIN vm_work_job w ON w.id = j.id
   LEFT JOIN async_job p ON p.id = CAST(NULLIF(j.related, '') AS UNSIGNED)

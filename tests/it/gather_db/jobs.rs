@@ -53,6 +53,7 @@ fn a_played_detach_is_read_with_its_vm_and_volume() {
         running: None,
         abandoned: false,
         cancelled_blocking: false,
+        failure: None,
     };
     let work = Job {
         id: JobId(501),
