@@ -121,7 +121,7 @@ _volrecon() {
             return 0
             ;;
         volrecon__subcmd__explain)
-            opts="-o -q -v -h --class --evidence --config --timeout --output --color --no-headers --quiet --verbose --help"
+            opts="-o -q -v -h --class --evidence --management-log --agent-log --log-zone --config --timeout --output --color --no-headers --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -132,6 +132,18 @@ _volrecon() {
                     return 0
                     ;;
                 --evidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --management-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log-zone)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

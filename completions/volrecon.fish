@@ -104,6 +104,9 @@ duplicate-slot\t''
 unknown-disk\t''
 pending-straggler\t''"
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l evidence -d 'Explain from a file that scan --save wrote; neither database nor hosts are asked' -r -F
+complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l management-log -d 'A management server\'s log, plain or .gz; - for stdin (repeatable)' -r -F
+complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l agent-log -d 'The log of the agent on a host, plain or .gz (repeatable)' -r
+complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l log-zone -d 'Time zone of the logs: a name as Europe/Berlin, an offset as +02:00, or UTC; unless told, this machine\'s' -r
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l config -d 'Configuration file to read' -r -F
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -l timeout -d 'Give up the whole run after this time' -r
 complete -c volrecon -n "__fish_volrecon_using_subcommand explain" -s o -l output -d 'Format of the results on stdout' -r -f -a "table\t'For people'

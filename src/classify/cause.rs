@@ -52,18 +52,19 @@ impl<'e> History<'e> {
     }
 
     /// Whether a detach of the volume from this VM is on record that came after its last attach there, whatever became
-    /// of it: an older one explains nothing.
+    /// of it: an older one explains nothing. The row's own `attached` outlives the attach's job.
     #[must_use]
-    pub fn has_detach_since_attach(&self, volume: VolumeId, vm: VmId) -> bool {
+    pub fn has_detach_since_attach(&self, volume: &Volume, vm: VmId) -> bool {
         let here = |job: &&Job| job.vm == Some(vm);
         let attached = |job: &&Job| job.work == Work::Attach && job.state == JobState::Succeeded;
-        let since = self
-            .work(volume)
+        let by_job = self
+            .work(volume.id)
             .filter(here)
             .rfind(attached)
             .and_then(|job| job.completed);
+        let since = by_job.max(volume.attached.filter(|_| volume.instance == Some(vm)));
         let later = |job: &Job| since.is_none() || job.completed.is_none() || job.completed >= since;
-        self.work(volume)
+        self.work(volume.id)
             .filter(here)
             .any(|job| job.work == Work::Detach && later(job))
     }

@@ -169,7 +169,7 @@ fn of_job(sight: &Sight<'_>, job: &Job, lines: &mut Vec<Line>) {
             "cancelled as blocking others; its thread may have gone on",
         ),
         JobState::Failed => match job.failure {
-            Some(failure) => done(Phase::Failed, &format!("failed: {}", failed(failure))),
+            Some(failure) => done(Phase::Failed, failed(failure)),
             None => done(Phase::Failed, "failed"),
         },
         JobState::Cancelled => done(Phase::Failed, "cancelled"),
@@ -189,15 +189,15 @@ fn of_job(sight: &Sight<'_>, job: &Job, lines: &mut Vec<Line>) {
     });
 }
 
-/// Why a job failed, in a few words.
-pub(super) const fn failed(failure: Failure) -> &'static str {
+/// How a job failed, in a few words.
+const fn failed(failure: Failure) -> &'static str {
     match failure {
-        Failure::NoDeviceId => "null pointer in getDiskSeq(): the row was free, and nothing was done",
-        Failure::StillPlugged => "the guest did not let go in time; it may still",
-        Failure::UnplugPending => "an unplug was already under way",
-        Failure::TargetTaken => "the target is taken",
-        Failure::AlreadyAttached => "the row names a VM already",
-        Failure::Restart => "the management server restarted; it may have acted",
+        Failure::NoDeviceId => "died in getDiskSeq(): harmless",
+        Failure::StillPlugged => "failed: the guest did not let go in time, and still may",
+        Failure::UnplugPending => "failed: an unplug was already under way",
+        Failure::TargetTaken => "failed: the target is taken",
+        Failure::AlreadyAttached => "failed: the row names a VM already",
+        Failure::Restart => "failed: the server restarted; it may have acted",
     }
 }
 

@@ -114,7 +114,7 @@ fn harmless(lines: &mut [Line]) {
         match (line.work, line.phase) {
             (Some(work), Phase::Succeeded) => free = work == Work::Detach,
             (Some(Work::Detach), Phase::Failed)
-                if free && line.mark.is_none() && !line.what.contains("the row was free") =>
+                if free && line.mark.is_none() && line.what.ends_with("failed") =>
             {
                 line.what += " (the row was free)";
             }

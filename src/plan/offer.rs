@@ -103,7 +103,7 @@ pub(super) fn offers(
                 return Vec::new();
             };
             let mut out = Vec::new();
-            if history.has_detach_since_attach(volume.id, guards.vm.id) {
+            if history.has_detach_since_attach(volume, guards.vm.id) {
                 out.push(database(Action::Release, true, guards.row()));
             }
             out.push(restart(&guards, findings, finding));

@@ -9,6 +9,7 @@
     reason = "a test that fails says so by a panic"
 )]
 
+mod aged;
 mod build;
 mod cases;
 mod cli;

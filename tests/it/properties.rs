@@ -84,7 +84,7 @@ fn volume(vms: u64) -> impl Strategy<Value = (VolumeSpec, Vec<DiskSpec>, Option<
 }
 
 prop_compose! {
-    fn world()(vms in proptest::collection::vec(vm(), 2..5))
+    pub fn world()(vms in proptest::collection::vec(vm(), 2..5))
         (volumes in proptest::collection::vec(volume(vms.len() as u64), 1..8),
          twin in proptest::option::weighted(0.15, (1..=vms.len() as u64, 1u64..=3, any::<bool>())),
          rescue in proptest::option::weighted(0.15, 1..=volumes_max()),
@@ -155,7 +155,7 @@ fn courage(verdicts: &Verdicts) -> (Offers, Offers) {
     (free, recommended)
 }
 
-fn grows_not(before: &Evidence, after: &Evidence) -> Result<(), TestCaseError> {
+pub fn grows_not(before: &Evidence, after: &Evidence) -> Result<(), TestCaseError> {
     let (free, recommended) = courage(&judge(before));
     let (free_after, recommended_after) = courage(&judge(after));
     prop_assert!(
