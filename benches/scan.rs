@@ -20,6 +20,10 @@ mod cloud;
 mod daemon;
 #[path = "scan/figures.rs"]
 mod figures;
+#[path = "scan/logs.rs"]
+mod logs;
+#[path = "scan/made_up.rs"]
+mod made_up;
 #[path = "scan/process.rs"]
 mod process;
 #[path = "scan/relay.rs"]
@@ -64,7 +68,7 @@ fn measure(args: &[String]) -> Result<bool> {
         .map(|n| n.parse())
         .transpose()
         .context("--rounds")?;
-    let named = ["near", "far", "large", "hanging"]
+    let named = ["near", "far", "large", "hanging", "logs"]
         .iter()
         .any(|case| args.iter().any(|a| a == case));
     let wanted = |case: &str| !named || args.iter().any(|a| a == case);
@@ -107,6 +111,9 @@ fn measure(args: &[String]) -> Result<bool> {
     }
     if wanted("hanging") {
         lines.extend(bench.hanging()?);
+    }
+    if wanted("logs") {
+        lines.extend(bench.logs(&mut notes)?);
     }
     let text = table::text(&lines, &notes, &load);
     println!("{text}");

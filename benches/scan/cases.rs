@@ -34,19 +34,25 @@ pub struct Bench {
 }
 
 impl Bench {
-    fn out(&self) -> PathBuf {
+    pub(super) fn out(&self) -> PathBuf {
         self.session.path("out")
     }
 
     /// A cloud of this size in a schema of its own.
-    fn cloud(&self, name: &str, size: Size) -> Result<Db> {
+    pub(super) fn cloud(&self, name: &str, size: Size) -> Result<Db> {
         let db = self.maria.schema(name, Shape::V4_22)?;
         cloud::write(&db, size)?;
         Ok(db)
     }
 
     /// A configuration, written; `more` is put behind it.
-    fn config(&self, name: &str, db: &Db, uris: &[(String, String)], more: &str) -> Result<PathBuf> {
+    pub(super) fn config(
+        &self,
+        name: &str,
+        db: &Db,
+        uris: &[(String, String)],
+        more: &str,
+    ) -> Result<PathBuf> {
         let file = self.session.path(format!("{name}.toml"));
         testhost::config(&file, db, uris)?;
         let text = fs::read_to_string(&file)? + more;
@@ -54,7 +60,7 @@ impl Bench {
         Ok(file)
     }
 
-    fn scan(&self, config: &Path, more: &[&str]) -> Result<Run> {
+    pub(super) fn scan(&self, config: &Path, more: &[&str]) -> Result<Run> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_volrecon"));
         command
             .args(["scan", "-o", "json", "--config"])
@@ -341,7 +347,7 @@ impl Bench {
     }
 
     /// Hosts as files of the test driver.
-    fn files(&self, name: &str, size: Size) -> Result<Vec<(String, String)>> {
+    pub(super) fn files(&self, name: &str, size: Size) -> Result<Vec<(String, String)>> {
         let dir = self.session.subdir(name)?;
         (1..=size.hosts)
             .map(|host| {
