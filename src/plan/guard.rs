@@ -233,19 +233,13 @@ impl Guards<'_, '_> {
             self.vms()
                 .find_map(|vm| self.sight.acting_on_vm(vm.id).iter().find(whole))
         };
-        // A pending volume job that names neither volume nor VM may be about this one.
-        let unplaced = || {
-            self.sight
-                .pending()
-                .find(|job| job.volume.is_none() && job.vm.is_none())
-        };
         let named = self
             .sight
             .acting_on_volume(self.volume.id)
             .first()
             .or_else(of_vms)
             .copied();
-        self.acting(named.or_else(unplaced)?)
+        self.acting(named.or_else(|| self.sight.unplaced())?)
     }
 
     /// For a detach also: no attach or detach runs on the holder.

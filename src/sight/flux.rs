@@ -81,8 +81,17 @@ impl<'e> Sight<'e> {
         self.acting_on_vm.get(&vm).map_or(&[], Vec::as_slice)
     }
 
+    /// The first pending job that names neither volume nor VM: it may be about any.
+    #[must_use]
+    pub fn unplaced(&self) -> Option<&'e Job> {
+        self.unplaced
+    }
+
     pub(super) fn index_jobs(&mut self) {
         self.jobs.sort_by_key(|job| job.id);
+        let nowhere = |job: &&Job| job.volume.is_none() && job.vm.is_none();
+        let unplaced = self.pending().find(nowhere);
+        self.unplaced = unplaced;
         let acts = |job: &&&Job| job.state == JobState::Pending || job.cancelled_blocking;
         for job in self.jobs.iter().filter(acts) {
             if let Some(volume) = job.volume {

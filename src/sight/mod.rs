@@ -112,6 +112,7 @@ pub struct Sight<'e> {
     /// Jobs that are pending, or whose thread may still act, by what they name.
     acting_on_volume: NumberMap<VolumeId, Vec<&'e Job>>,
     acting_on_vm: NumberMap<VmId, Vec<&'e Job>>,
+    unplaced: Option<&'e Job>,
     /// Domains that could not be read, with their hosts.
     unreadable: HashMap<&'e str, Vec<(HostId, &'e Unreadable)>>,
     reaches: RefCell<BTreeMap<reach::Key, Rc<reach::Reach>>>,
@@ -145,6 +146,7 @@ impl<'e> Sight<'e> {
             jobs: evidence.jobs.iter().collect(),
             acting_on_volume: NumberMap::default(),
             acting_on_vm: NumberMap::default(),
+            unplaced: None,
             unreadable: HashMap::new(),
             reaches: RefCell::default(),
         };
