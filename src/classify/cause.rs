@@ -225,7 +225,7 @@ impl<'a> Court<'a> {
             } else {
                 String::new()
             },
-            at.map_or_else(String::new, |at| format!(" at {at}"))
+            at.map_or_else(String::new, |at| format!(" at {}", second(at)))
         );
         let Some(clear) = self
             .acts
@@ -243,7 +243,7 @@ impl<'a> Court<'a> {
         } else {
             Confidence::Likely
         };
-        let when = clear.at().map_or_else(String::new, |at| at.to_string());
+        let when = clear.at().map_or_else(String::new, second);
         let gap = match (at, clear.at()) {
             (Some(a), Some(c)) => span(c.as_second() - a.as_second()),
             _ => String::new(),
@@ -343,7 +343,7 @@ impl<'a> Court<'a> {
         };
         match self.acts.iter().find(decides) {
             Some(clear) if clear.work == Work::Detach => {
-                let when = clear.at().map_or_else(String::new, |at| at.to_string());
+                let when = clear.at().map_or_else(String::new, second);
                 let job = clear.name();
                 match self.whose(clear, None) {
                     Whose::Own => verdict(
@@ -411,6 +411,11 @@ impl<'a> Court<'a> {
             self.name
         )
     }
+}
+
+/// Without the fractions that logs have.
+fn second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Seconds in words: `2 min 21 s`.

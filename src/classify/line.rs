@@ -122,7 +122,23 @@ pub(super) fn lines(sight: &Sight<'_>, history: &History<'_>, volume: &Volume) -
     }
     of_row(volume, &mut out.all);
     out.all.sort_by_key(|line| (line.time, line.phase, line.job));
+    name_vms(&mut out.all);
     out
+}
+
+/// A line that names no VM is of the VM that others of its job name.
+fn name_vms(lines: &mut [Line]) {
+    let mut known: BTreeMap<JobId, (Option<VmId>, String)> = BTreeMap::new();
+    for line in lines.iter() {
+        if let (Some(job), Some(vm)) = (line.job, &line.vm) {
+            known.entry(job).or_insert_with(|| (line.vm_id, vm.clone()));
+        }
+    }
+    for line in lines.iter_mut().filter(|line| line.vm.is_none()) {
+        if let Some((id, vm)) = line.job.and_then(|job| known.get(&job)) {
+            (line.vm_id, line.vm) = (*id, Some(vm.clone()));
+        }
+    }
 }
 
 /// Work jobs name a VM; an API job is told only where its work job is gone, or not there yet.

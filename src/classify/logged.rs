@@ -63,9 +63,11 @@ pub(super) fn add_all(sight: &Sight<'_>, volume: &Volume, records: Option<&Recor
             },
             ..Line::new(moment.time, source, phase, what)
         };
-        // Several servers tell of one job: its submission here, its beginning there.
+        // Several servers, and a job and its work job, tell of one thing: its submission here, its beginning there.
         let again = |known: &Line| {
-            known.source == source && known.job == job && known.what == line.what && known.phase == phase
+            let told = known.source == source || known.confirmed_by.contains(&source);
+            let same = known.phase == phase && (phase != Phase::Told || known.what == line.what);
+            told && known.job == job && known.work == work && same
         };
         if !(job.is_some() && out.all.iter().any(again)) {
             add(line, out);
@@ -103,30 +105,19 @@ fn work_of(kind: &LogKind) -> Option<Work> {
 fn told(moment: &LogMoment, work: Option<Work>) -> Option<(Phase, String)> {
     let verb = work.map_or("work", verb);
     let agent = match &moment.witness {
-        LogWitness::Agent(host) => format!("agent {host}: "),
+        LogWitness::Agent(host) => format!("{host}: "),
         LogWitness::Management => String::new(),
     };
     Some(match &moment.kind {
         LogKind::Submitted { .. } => (Phase::Asked, format!("{verb} asked for")),
         LogKind::WorkStarted { .. } => (Phase::Began, format!("{verb} begins")),
-        LogKind::Sent { slot: None, command }
-            if work_of(&moment.kind) == Some(Work::Detach) && !command.is_empty() =>
-        {
-            (Phase::Told, format!("{agent}a detach without a device id"))
-        }
-        LogKind::AttachAsked => (Phase::Told, format!("{agent}libvirt is asked to plug it in")),
-        LogKind::DetachAsked => (Phase::Told, format!("{agent}libvirt is asked to unplug it")),
+        LogKind::AttachAsked => (Phase::Told, format!("{agent}libvirt asked to plug it in")),
+        LogKind::DetachAsked => (Phase::Told, format!("{agent}libvirt asked to unplug it")),
         LogKind::Attached => (Phase::Told, format!("{agent}plugged in")),
         LogKind::Detached => (Phase::Told, format!("{agent}unplugged")),
-        LogKind::NotFoundSetDetached => (
-            Phase::Told,
-            format!("{agent}no such disk in this VM; called detached"),
-        ),
-        LogKind::StillThere => (Phase::Told, format!("{agent}the guest did not let go")),
-        LogKind::NullPointer => (
-            Phase::Told,
-            format!("{agent}null pointer in getDiskSeq(): nothing was done"),
-        ),
+        LogKind::NotFoundSetDetached => (Phase::Told, format!("{agent}no such disk, called detached")),
+        LogKind::StillThere => (Phase::Told, format!("{agent}the guest has not let go yet")),
+        LogKind::NullPointer => (Phase::Told, format!("{agent}died in getDiskSeq(): harmless")),
         LogKind::Completed {
             status: JobState::Succeeded,
         } => (Phase::Succeeded, format!("{verb} succeeded")),

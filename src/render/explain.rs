@@ -206,7 +206,7 @@ fn legend(doc: &ExplainDocument) -> String {
         .filter(|(name, ..)| told(name))
         .map(|(_, letter, words)| format!("{letter} {words}"))
         .collect();
-    format!("Timeline, in UTC (by: {})", words.join(", "))
+    words.join(", ")
 }
 
 fn timeline(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -214,7 +214,15 @@ fn timeline(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io
         title("Timeline, in UTC", options, out)?;
         return writeln!(out, "  nothing on record");
     }
-    title(&legend(doc), options, out)?;
+    let whole = format!("Timeline, in UTC (by: {})", legend(doc));
+    if width(&whole) <= options.width {
+        title(&whole, options, out)?;
+    } else {
+        title("Timeline, in UTC", options, out)?;
+        for line in lines(&format!("by: {}", legend(doc)), 2, options) {
+            writeln!(out, "  {line}")?;
+        }
+    }
     let jobs: Vec<String> = doc
         .timeline
         .iter()
@@ -232,14 +240,21 @@ fn timeline(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io
         jobs.iter().map(String::len).max().unwrap_or(0).max(3),
         vms.iter().map(|vm| width(vm)).max().unwrap_or(0).clamp(2, 20),
     );
+    let by_width = doc
+        .timeline
+        .iter()
+        .map(|line| 1 + line.confirmed_by.len())
+        .max()
+        .unwrap_or(0)
+        .max(4);
     if options.headers {
         let header = format!(
-            "  {:<8}  {:<job_width$}  {:<vm_width$}  {:<4}  WHAT",
+            "  {:<8}  {:<job_width$}  {:<vm_width$}  {:<by_width$}  WHAT",
             "TIME", "JOB", "VM", "BY"
         );
         writeln!(out, "{}", Styled(&header, Style::new().bold(), options.color))?;
     }
-    let indent = (2 + 8 + 2 + job_width + 2 + vm_width + 2 + 4 + 2).min(options.width - 16);
+    let indent = (2 + 8 + 2 + job_width + 2 + vm_width + 2 + by_width + 2).min(options.width - 16);
     let mut day = String::new();
     for ((line, job), vm) in doc.timeline.iter().zip(&jobs).zip(&vms) {
         let today = line.time.strftime("%Y-%m-%d").to_string();
@@ -254,7 +269,7 @@ fn timeline(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io
         let pad = " ".repeat(vm_width.saturating_sub(width(vm)));
         write!(
             out,
-            "  {}  {job:<job_width$}  {vm}{pad}  {by:<4}  ",
+            "  {}  {job:<job_width$}  {vm}{pad}  {by:<by_width$}  ",
             line.time.strftime("%H:%M:%S")
         )?;
         let mark = line.mark.map(|mark| format!("<== {mark}"));

@@ -183,17 +183,21 @@ fn still(text: &str) -> Result<String> {
 
 #[test]
 fn the_table_reads_at_80_columns_and_at_200() -> Result<()> {
-    let stories: [(&str, Tell, &str, Telling); 3] = [
-        ("explain-2", second, VOLUME_2, Telling::AS_SHIPPED),
-        ("explain-4", fourth, VOLUME_4, Telling::AS_SHIPPED),
-        ("explain-healthy", second, VOLUME_2, Telling::COMPARED),
+    let logs = ["ms1.log", "ms2.log", "agent-kvm1.log"];
+    let stories: [(&str, Tell, &str, Telling, &[&str]); 4] = [
+        ("explain-2", second, VOLUME_2, Telling::AS_SHIPPED, &[]),
+        ("explain-4", fourth, VOLUME_4, Telling::AS_SHIPPED, &[]),
+        ("explain-healthy", second, VOLUME_2, Telling::COMPARED, &[]),
+        ("explain-logs", second, VOLUME_2, Telling::AS_SHIPPED, &logs),
     ];
-    for (name, tell, volume, how) in stories {
+    for (name, tell, volume, how, logs) in stories {
         let told = told(&name.replace('-', ""), Shape::V4_22, tell, how)?;
+        let logs = super::history::logs(logs, name)?;
         for width in ["80", "200"] {
             let out = Command::new(env!("CARGO_BIN_EXE_volrecon"))
                 .args(["explain", volume, "--config"])
                 .arg(&told.config)
+                .args(&logs)
                 .env("COLUMNS", width)
                 .output()?;
             let text = String::from_utf8(out.stdout)?;
