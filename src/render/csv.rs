@@ -1,9 +1,9 @@
-//! `-o csv`: a finding a line, for spreadsheets. No cell is a formula, no cell has a line break.
+//! `-o csv`: a finding, or a moment, a line, for spreadsheets. No cell is a formula, no cell has a line break.
 
-use super::document::ScanDocument;
+use super::document::{ScanDocument, StoryDocument};
 use super::places::place;
 use super::text::cell;
-use crate::classify::Finding;
+use crate::classify::{Finding, Line};
 use std::io::{self, Write};
 
 const COLUMNS: [&str; 11] = [
@@ -75,6 +75,72 @@ fn row(finding: &Finding) -> [String; COLUMNS.len()] {
         blocks.join(" "),
         cell(advice),
     ]
+}
+
+/// The lines of a timeline.
+const MOMENTS: [&str; 7] = ["time", "job", "vm", "what", "mark", "source", "confirmed_by"];
+
+/// `explain -o csv`: a moment a line.
+pub(super) fn timeline(lines: &[Line], headers: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = ::csv::WriterBuilder::new()
+        .terminator(::csv::Terminator::Any(b'\n'))
+        .from_writer(out);
+    if headers {
+        csv.write_record(MOMENTS).map_err(io_error)?;
+    }
+    for line in lines {
+        let row: [String; MOMENTS.len()] = [
+            line.time.to_string(),
+            line.job.map(|job| job.to_string()).unwrap_or_default(),
+            line.vm.as_deref().map(cell).unwrap_or_default(),
+            cell(&line.what),
+            line.mark.unwrap_or_default().to_owned(),
+            line.source.to_owned(),
+            line.confirmed_by.join(" "),
+        ];
+        csv.write_record(row).map_err(io_error)?;
+    }
+    csv.flush()
+}
+
+/// `explain --class -o csv`.
+pub(super) fn story(story: &StoryDocument, headers: bool, out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = ::csv::WriterBuilder::new()
+        .terminator(::csv::Terminator::Any(b'\n'))
+        .from_writer(out);
+    if headers {
+        let columns = [
+            "class",
+            "severity",
+            "title",
+            "sees",
+            "why",
+            "proof_of_opposite",
+            "what_to_do",
+        ];
+        csv.write_record(columns).map_err(io_error)?;
+    }
+    let StoryDocument {
+        class,
+        severity,
+        title,
+        sees,
+        why,
+        proof_of_opposite,
+        what_to_do,
+        ..
+    } = story;
+    let row = [
+        class.name(),
+        severity.name(),
+        title,
+        sees,
+        why,
+        proof_of_opposite,
+        what_to_do,
+    ];
+    csv.write_record(row.map(cell)).map_err(io_error)?;
+    csv.flush()
 }
 
 pub(super) fn io_error(error: ::csv::Error) -> io::Error {

@@ -1,6 +1,6 @@
 //! The `scan` document: what every format is made of.
 
-use crate::classify::{Block, Finding, NotJudged, Severity};
+use crate::classify::{Block, Class, Finding, NotJudged, Severity, Story};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -149,5 +149,49 @@ impl Summary {
             *summary.by_severity.entry(finding.severity.name()).or_default() += 1;
         }
         summary
+    }
+}
+
+/// `volrecon explain --class -o json`: a class's story.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoryDocument {
+    /// `class`.
+    pub document: &'static str,
+    /// 1.
+    pub version: u32,
+    /// volrecon and its version.
+    pub tool: Tool,
+    /// The class.
+    pub class: Class,
+    /// How bad a finding of it is, as a rule.
+    pub severity: Severity,
+    /// A line.
+    pub title: &'static str,
+    /// What the operator sees.
+    pub sees: &'static str,
+    /// How it comes about.
+    pub why: &'static str,
+    /// What would prove the opposite.
+    pub proof_of_opposite: &'static str,
+    /// What to check and do.
+    pub what_to_do: &'static str,
+}
+
+impl StoryDocument {
+    /// Of a story.
+    #[must_use]
+    pub fn new(story: &Story) -> Self {
+        Self {
+            document: "class",
+            version: 1,
+            tool: Tool::own(),
+            class: story.class,
+            severity: story.class.severity(),
+            title: story.title,
+            sees: story.sees,
+            why: story.why,
+            proof_of_opposite: story.proof_of_opposite,
+            what_to_do: story.what_to_do,
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! The `explain` document: one volume or finding, for people and for scripts.
 
-use super::document::Tool;
+use super::document::{StoryDocument, Tool};
+use super::man::story_text;
 use super::style::{Styled, label, severity_style};
 use super::table::lines;
 use super::text::{visible, width};
-use super::{Options, json, places};
+use super::{Format, Options, csv, json, places};
 use crate::classify::{
-    Block, Claim, Equivalent, Finding, Holder, Line, NotJudged, Offer, QueuedJob, VolumeRef,
+    Block, Claim, Equivalent, Finding, Holder, Line, NotJudged, Offer, QueuedJob, Story, VolumeRef,
 };
 use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
@@ -71,25 +72,43 @@ pub struct Witness {
     pub says: String,
 }
 
-/// Writes an explanation: `lined` puts the whole document on one line.
+/// Writes an explanation. As csv it is its timeline.
 ///
 /// # Errors
 /// When `out` cannot be written to.
-pub fn write_explain_json(doc: &ExplainDocument, lined: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_explain(
+    doc: &ExplainDocument,
+    format: Format,
+    options: &Options,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
-    if lined {
-        json::line(doc, &mut out)?;
-    } else {
-        json::pretty(doc, &mut out)?;
+    match format {
+        Format::Table => return table(doc, options, &mut out),
+        Format::Json => json::pretty(doc, &mut out)?,
+        Format::Jsonl => json::line(doc, &mut out)?,
+        Format::Csv => csv::timeline(&doc.timeline, options.headers, &mut out)?,
     }
     out.flush()
 }
 
-/// Writes an explanation for people.
+/// Writes a class's story.
 ///
 /// # Errors
 /// When `out` cannot be written to.
-pub fn write_explain(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_story(story: &Story, format: Format, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let document = StoryDocument::new(story);
+    match format {
+        Format::Table => story_text(story, options, out)?,
+        Format::Json => json::pretty(&document, out)?,
+        Format::Jsonl => json::line(&document, out)?,
+        Format::Csv => csv::story(&document, options.headers, out)?,
+    }
+    out.flush()
+}
+
+/// For people.
+fn table(doc: &ExplainDocument, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 16, out);
     let options = &Options {
         width: options.width.max(60),

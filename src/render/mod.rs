@@ -19,8 +19,8 @@ pub mod terminal;
 pub mod text;
 mod volumes;
 
-pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
-pub use explain::{ExplainDocument, Witness, write_explain, write_explain_json};
+pub use document::{HostSeen, NotRuledOut, Pair, ScanDocument, StoryDocument, Summary, Tool};
+pub use explain::{ExplainDocument, Witness, write_explain, write_story};
 pub use jobs::{JobsDocument, write_jobs};
 pub use man::{classes_page, story_text};
 pub use progress::Progress;

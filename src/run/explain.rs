@@ -9,10 +9,9 @@ use crate::evidence::{self, Evidence};
 use crate::exit::Exit;
 use crate::gather::{ScopeError, ScopeWords};
 use crate::model::{Volume, VolumeId};
-use crate::render::{self, ExplainDocument, Format, Terminals, message};
+use crate::render::{self, ExplainDocument, Terminals, message};
 use crate::sight::Sight;
 use anyhow::Context;
-use std::io::Write;
 use std::time::Duration;
 
 /// As `scan --stuck-after` has it, unless told.
@@ -30,8 +29,6 @@ pub(super) enum ExplainError {
         /// Whether they are much like it.
         alike: bool,
     },
-    #[error("an explanation has no csv form")]
-    Csv,
 }
 
 impl ExplainError {
@@ -47,7 +44,6 @@ impl ExplainError {
                 "it may have been repaired; what is found now: {}",
                 near.join(", ")
             )),
-            Self::Csv => Some("use -o table, json or jsonl".to_owned()),
         }
     }
 }
@@ -58,9 +54,6 @@ pub(super) fn run(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyh
         return of_class(cli, class, terminals);
     }
     let word = args.subject.as_deref().unwrap_or_default();
-    if cli.global.output == Format::Csv {
-        return Err(ExplainError::Csv.into());
-    }
     let document = match &args.evidence {
         Some(file) => {
             let mut evidence = evidence::load(file)?;
@@ -77,11 +70,7 @@ pub(super) fn run(cli: &Cli, args: &cli::Explain, terminals: &Terminals) -> anyh
         None => now(cli, args, word, terminals)?,
     };
     let mut out = std::io::stdout().lock();
-    let written = match cli.global.output {
-        Format::Json => render::write_explain_json(&document, false, &mut out),
-        Format::Jsonl => render::write_explain_json(&document, true, &mut out),
-        Format::Table | Format::Csv => render::write_explain(&document, &options(cli, terminals), &mut out),
-    };
+    let written = render::write_explain(&document, cli.global.output, &options(cli, terminals), &mut out);
     render::after_writing(written, Exit::Consistent).context("cannot write the results to stdout")
 }
 
@@ -210,6 +199,6 @@ fn of_class(cli: &Cli, class: Class, terminals: &Terminals) -> anyhow::Result<Ex
         .find(|story| story.class == class)
         .context("the class has no story")?;
     let options = options(cli, terminals);
-    let written = render::story_text(story, &options, &mut out).and_then(|()| out.flush());
+    let written = render::write_story(story, cli.global.output, &options, &mut out);
     render::after_writing(written, Exit::Consistent).context("cannot write to stdout")
 }
