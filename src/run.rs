@@ -22,7 +22,6 @@ use crate::plan;
 use crate::render::{self, Options, Progress, ScanDocument, Terminals, message};
 use crate::sight::Sight;
 use anyhow::Context;
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -56,7 +55,7 @@ pub fn run(cli: &Cli) -> Exit {
 /// `volrecon scan`.
 fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Exit> {
     let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
-    let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
+    let ignore = config.ignored()?;
     let evidence = match &args.evidence {
         Some(file) => saved(args, file)?,
         None => {
@@ -158,6 +157,7 @@ fn live(
         progress: &mut tell,
     };
     let first = look(&mut reader, &mut orders)?;
+    config.warnings.extend(gather::strangers(&libvirt, &first.hosts));
     let Some(settle) = want.settle else {
         progress.finish();
         return Ok((first, reader));

@@ -5,7 +5,7 @@
 //! ends the stuck threads, too.
 
 use super::libvirt::{self, Notebook};
-use super::uri;
+use super::{names, uri};
 use crate::evidence::{GapCode, Look, Status};
 use crate::model::{Host, HostId};
 use std::collections::{BTreeMap, VecDeque};
@@ -79,7 +79,7 @@ pub fn look(
     let mut looks = BTreeMap::new();
     let mut asks: Vec<Ask> = Vec::new();
     for host in hosts {
-        if settings.skip.iter().any(|word| is_named(host, word)) {
+        if settings.skip.iter().any(|word| names::is_skipped(host, word)) {
             let uri = uri_for(host, settings)
                 .map(|u| uri::masked(&u))
                 .unwrap_or_default();
@@ -311,15 +311,6 @@ impl Place {
         };
         (look, notes.host_uuid)
     }
-}
-
-fn is_named(host: &Host, word: &str) -> bool {
-    host.name.eq_ignore_ascii_case(word)
-        || host.ip == word
-        || host
-            .uuid
-            .as_deref()
-            .is_some_and(|uuid| uuid.eq_ignore_ascii_case(word))
 }
 
 fn unseen(reason: String) -> Status {

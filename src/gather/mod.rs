@@ -7,8 +7,10 @@ mod db;
 pub mod domain_xml;
 pub mod fanout;
 mod libvirt;
+mod names;
 pub mod payload;
 mod uri;
 
 pub use db::{Again, DatabaseSettings, DbError, Queues, Reader, Rows, ScopeError, ScopeWords, Secret, Tls};
 pub use fanout::{LibvirtSettings, Progress, Step, look};
+pub use names::strangers;

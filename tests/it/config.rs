@@ -327,6 +327,26 @@ fn a_wrong_value_is_told_with_its_place() {
 }
 
 #[test]
+fn what_to_ignore_must_be_ids_of_findings() {
+    let ignored = |words: &str| {
+        let place = Place::new().file("etc.toml", &format!("[scan]\nignore = [{words}]\n"));
+        place.load().ignored().map_err(|error| {
+            let told = error.to_string();
+            told.replace(&place.dir.path().display().to_string(), "DIR")
+        })
+    };
+    let same = ["vr-00000000".to_owned(), "vr-0123abcd".to_owned()];
+    assert_eq!(ignored("\"vr-0123abcd\", \"VR-00000000\"").unwrap(), same.into());
+    assert!(ignored("").unwrap().is_empty());
+    for word in ["vr-0123abc", "vr-0123abcg", "0123abcd", "vr-0123abcd0", ""] {
+        let wanted = format!(
+            "scan.ignore: {word:?} is no finding's id, which is vr- and 8 hex digits, in DIR/etc.toml"
+        );
+        assert_eq!(ignored(&format!("\"vr-0123abcd\", {word:?}")), Err(wanted));
+    }
+}
+
+#[test]
 fn an_unknown_variable_warns() {
     let config = Place::new().env("VOLRECON_DATABSE_URL", "mysql://h").load();
     assert_eq!(

@@ -16,6 +16,7 @@ pub use again::Again;
 pub use error::DbError;
 pub use queues::Queues;
 pub use rows::Rows;
+pub(super) use scope::near;
 pub use scope::{ScopeError, ScopeWords};
 pub use settings::{DatabaseSettings, Secret, Tls};
 

@@ -101,6 +101,33 @@ fn a_host_that_is_skipped_is_a_gap() {
 }
 
 #[test]
+fn a_name_in_the_configuration_that_is_no_hosts_is_warned_of_in_one_line() {
+    let mut stage = Stage::healthy();
+    stage.configure("[libvirt]\nskip = [\"kvm22\", \"KVM3\", \"\"]");
+    stage.names("kmv1", "test:///default");
+    let run = stage.scan_json(&[]).left(3);
+    assert_eq!(
+        run.stderr,
+        "warning: no KVM host of the database goes by that name: [libvirt] skip names \"kvm22\" (did you mean kvm2?), \
+         \"\"; [libvirt.hosts] names \"kmv1\" (did you mean kvm1?)\n"
+    );
+    // A scope narrows the rows of VMs, not those of hosts.
+    assert_eq!(stage.scan_json(&["--vm", "worker1"]).stderr, run.stderr);
+    stage.scan_json(&["-q"]).quiet();
+}
+
+#[test]
+fn every_way_to_name_a_host_is_good() {
+    let mut stage = Stage::healthy();
+    let sql = "SELECT uuid, private_ip_address FROM host WHERE name = ?";
+    let (uuid, _): (String, String) = stage.cloud().one(sql, ("kvm1",)).unwrap();
+    let (_, ip): (String, String) = stage.cloud().one(sql, ("kvm2",)).unwrap();
+    stage.configure(&format!("[libvirt]\nskip = [{uuid:?}, {ip:?}, \"Kvm3\"]"));
+    let document = stage.scan_json(&[]).left(3).quiet().json();
+    assert_eq!(document["summary"]["hosts_unseen"], 3);
+}
+
+#[test]
 fn a_host_without_domains_where_rows_promise_some_is_not_believed() {
     let stage = Stage::healthy();
     stage.paper.shut("kvm2", "i-2-102-VM").unwrap();
