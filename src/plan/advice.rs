@@ -1,9 +1,10 @@
 //! Advice: what to do about a finding, in plain words, Kubernetes' part included.
 
+use super::elsewhere::{Other, listed};
 use crate::classify::{Action, Class, Finding, Holder, Offer};
 
-/// The advice of one finding.
-pub(super) fn advise(finding: &Finding) -> String {
+/// The advice of one finding; `others`: where else a disk that no row knows is open.
+pub(super) fn advise(finding: &Finding, others: &[Other]) -> String {
     let holder = finding.holders.first();
     let place = holder.map_or_else(|| "the guest".to_owned(), place);
     let claim = finding.claim.as_ref().map_or("no VM", |c| c.vm.as_str());
@@ -64,12 +65,26 @@ pub(super) fn advise(finding: &Finding) -> String {
             format!("See which volume {vm} has at that slot, then detach the other through CloudStack and attach it again.")
         }
         Class::UnknownDisk => {
-            format!("Ask the owner of {vm} what it is. The next stop and start through CloudStack removes it: the domain is built from the rows.")
+            format!("{}Ask the owner of {vm} what it is. The next stop and start through CloudStack removes it: the domain is built from the rows.", two_writers(others))
         }
         Class::PendingStraggler => {
             let job = finding.cause.as_ref().and_then(|c| c.job).map_or_else(|| "the job".to_owned(), |id| format!("job-{id}"));
             format!("Wait for {job}, then scan again; attach the volume nowhere before. If a row names a VM when it runs, it clears that attachment. {}", kubernetes_look(finding))
         }
+    }
+}
+
+/// What comes first of a disk that is open elsewhere, too.
+fn two_writers(others: &[Other]) -> String {
+    let places = listed(others);
+    match others.first() {
+        None => String::new(),
+        Some(Other { sure: true, .. }) => format!(
+            "The same source is also open in {places}: two writers on one image destroy it. Shut neither guest down, it would flush stale pages over the live copy: suspend the one that you judge stale. "
+        ),
+        Some(Other { sure: false, .. }) => format!(
+            "The same path is also open in {places}: if it is one image, two writers destroy it. Find that out before either guest is shut down. "
+        ),
     }
 }
 
