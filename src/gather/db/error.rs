@@ -96,6 +96,15 @@ pub(super) fn grant(settings: &DatabaseSettings) -> String {
     )
 }
 
+/// Not one of CloudStack's tables shows.
+pub(super) fn which_schema(settings: &DatabaseSettings) -> String {
+    format!(
+        "{:?} shows none of CloudStack's tables: is it the `cloud` schema? Name CloudStack's in [database] url; if it is this one, {}",
+        settings.schema,
+        grant(settings)
+    )
+}
+
 /// What to try, by the server's error number.
 pub(super) fn hint(error: &mysql::Error, settings: &DatabaseSettings) -> Option<String> {
     match error {
@@ -104,9 +113,15 @@ pub(super) fn hint(error: &mysql::Error, settings: &DatabaseSettings) -> Option<
                 "check user and password of {:?} ([database] url, password_file)",
                 settings.user
             )),
+            // The server says the same of a schema that is not there.
+            1044 if settings.schema != "cloud" => Some(format!(
+                "is {:?} CloudStack's schema? It is usually `cloud` ([database] url); if it is this one, {}",
+                settings.schema,
+                grant(settings)
+            )),
             1044 | 1142 | 1143 => Some(grant(settings)),
             1049 => Some(format!(
-                "there is no schema {:?}: name CloudStack's in [database] url",
+                "there is no schema {:?}: name CloudStack's, usually `cloud`, in [database] url",
                 settings.schema
             )),
             1130 => Some(
