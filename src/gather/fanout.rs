@@ -83,7 +83,7 @@ pub fn look(
             let uri = uri_for(host, settings)
                 .map(|u| uri::masked(&u))
                 .unwrap_or_default();
-            let reason = "told to skip it by [libvirt] skip".to_owned();
+            let reason = "skipped, as [libvirt] skip says".to_owned();
             looks.insert(host.id, empty(uri, Status::NotAsked { reason, gap: true }));
             continue;
         }
@@ -281,7 +281,7 @@ impl Place {
                 let uri = uri::masked(&self.ask.uri);
                 let read = notes.domains.len();
                 let part = if read > 0 {
-                    format!(", {read} domains read")
+                    format!(", {read} {} read", if read == 1 { "domain" } else { "domains" })
                 } else {
                     String::new()
                 };

@@ -81,6 +81,9 @@ pub struct HostSeen {
     pub uri: Option<String>,
     /// `seen`, `unseen`, `not-asked`.
     pub status: &'static str,
+    /// It should have been read and was not: unseen, or skipped.
+    #[serde(skip)]
+    pub gap: bool,
     /// Why not seen.
     pub reason: Option<String>,
     /// Active domains.

@@ -29,6 +29,7 @@ fn seen(name: &str) -> HostSeen {
         uuid: Some(format!("5c1d7f0e-0000-4000-8000-{:0>12}", name.len())),
         uri: Some(format!("qemu+ssh://root@{name}/system")),
         status: "seen",
+        gap: false,
         reason: None,
         domains: 40,
         disks: 133,
@@ -39,6 +40,7 @@ fn seen(name: &str) -> HostSeen {
 fn not_seen(name: &str, reason: &str) -> HostSeen {
     HostSeen {
         status: "unseen",
+        gap: true,
         reason: Some(reason.to_owned()),
         domains: 0,
         disks: 0,
@@ -435,6 +437,7 @@ pub fn everything() -> ScanDocument {
     hosts.push(not_seen("kvm9", "cannot connect: Connection refused"));
     hosts.push(HostSeen {
         status: "not-asked",
+        gap: false,
         reason: Some("out of scope".to_owned()),
         uri: None,
         ..not_seen("kvm10", "")
