@@ -5,7 +5,7 @@ mod findings;
 mod gaps;
 
 pub use everything::everything;
-pub use gaps::{hostile, unseen};
+pub use gaps::{alike, hostile, unseen};
 
 use findings::straggler_finding;
 use jiff::Timestamp;

@@ -1,7 +1,7 @@
 //! What was not seen, not judged, or would like to act on a terminal.
 
 use super::{document, findings::straggler_finding, not_judged, not_seen, pair, seen};
-use volrecon::render::ScanDocument;
+use volrecon::render::{HostSeen, ScanDocument};
 
 /// Names that would like to act on a terminal or a spreadsheet.
 pub fn hostile() -> ScanDocument {
@@ -66,6 +66,68 @@ pub fn unseen() -> ScanDocument {
             "host-unseen",
             false,
         ));
+    }
+    doc
+}
+
+/// Hosts and domains that were not seen for reasons that differ in names only. Beside the goldens.
+pub fn alike() -> ScanDocument {
+    let refused = |host: &str| {
+        let uri = format!("qemu+ssh://root@{host}/system");
+        let reason = format!(
+            "cannot connect to {uri}: unable to connect to '{host}': refused; try: virsh -r -c '{uri}' list"
+        );
+        not_seen(host, &reason)
+    };
+    let skipped = |host: &str| HostSeen {
+        status: "not-asked",
+        uri: None,
+        ..not_seen(host, "skipped, as [libvirt] skip says")
+    };
+    let hosts = vec![
+        seen("kvm1"),
+        seen("kvm10"),
+        refused("kvm2"),
+        refused("kvm3"),
+        refused("kvm4"),
+        not_seen("kvm5", "no end within 1s, 3 domains read"),
+        not_seen("kvm6", "no end within 1s, 1 domain read"),
+        skipped("kvm7"),
+        skipped("kvm8"),
+        HostSeen {
+            gap: false,
+            reason: Some("out of scope".to_owned()),
+            ..skipped("kvm9")
+        },
+    ];
+    let mut doc = document(hosts, Vec::new());
+    let reason = |host: &str| format!("{host} was not read: {}", refused(host).reason.unwrap());
+    for at in 0..4 {
+        let uuid = format!("00000000-0000-4000-8000-{at:0>12}");
+        let vm = format!("i-2-{at}-VM");
+        doc.cannot_tell.push(not_judged(
+            Some(&uuid),
+            Some(&vm),
+            &reason("kvm2"),
+            "host-unseen",
+            false,
+        ));
+    }
+    doc.cannot_tell.push(not_judged(
+        None,
+        Some("i-2-90-VM"),
+        &reason("kvm3"),
+        "host-unseen",
+        false,
+    ));
+    for (vm, host) in [
+        ("i-2-10-VM", "kvm1"),
+        ("i-2-11-VM", "kvm1"),
+        ("i-2-12-VM", "kvm10"),
+    ] {
+        let why = format!("its domain on {host} could not be read: no domain with name '{vm}'");
+        doc.cannot_tell
+            .push(not_judged(None, Some(vm), &why, "domain-unreadable", false));
     }
     doc
 }

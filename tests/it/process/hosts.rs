@@ -98,6 +98,12 @@ fn a_host_that_is_skipped_is_a_gap() {
         host["reason"].as_str().unwrap().contains("[libvirt] skip"),
         "{host}"
     );
+    let table = stage.scan(&[]).stdout;
+    assert!(
+        table.contains("\nnot asked: kvm2 (skipped, as [libvirt] skip says)\n")
+            && table.contains("2 of 3 hosts seen"),
+        "{table}"
+    );
 }
 
 #[test]
