@@ -307,6 +307,30 @@ fn stories() {
 }
 
 #[test]
+fn kubernetes_is_told_in_two_sentences_and_one_line() {
+    let mut told = std::collections::BTreeSet::new();
+    for story in folders(&root()).iter().flat_map(|class| folders(class)) {
+        let world = load(&fs::read_to_string(story.join("world.toml")).expect("a world"));
+        for finding in judge(&world).findings {
+            let Some((_, kubernetes)) = finding.advice.split_once("Kubernetes: ") else {
+                assert!(!finding.advice.contains("kubectl"), "{}", finding.advice);
+                continue;
+            };
+            told.insert(finding.class);
+            let (words, line) = kubernetes.split_once("`kubectl ").expect("a line to look with");
+            assert!(words.matches(". ").count() <= 2, "{kubernetes}");
+            assert!(line.ends_with('`') && !line.contains("`kubectl"), "{kubernetes}");
+            let uuid = finding.volume.expect("a volume").uuid.expect("a uuid");
+            assert!(
+                line.starts_with("get pv,volumeattachment ") && line.contains(&uuid),
+                "{line}"
+            );
+        }
+    }
+    assert!(told.len() >= 6, "{told:?}");
+}
+
+#[test]
 fn every_class_has_a_story_that_yields_it() {
     for class in Class::ALL {
         let stories = folders(&root().join(class.name()));
