@@ -79,6 +79,14 @@ pub fn look(
     let mut looks = BTreeMap::new();
     let mut asks: Vec<Ask> = Vec::new();
     for host in hosts {
+        if let Some(since) = host.removed {
+            let reason = format!("its row is removed since {since}, and rows of running VMs still name it");
+            looks.insert(
+                host.id,
+                empty(String::new(), Status::NotAsked { reason, gap: true }),
+            );
+            continue;
+        }
         if settings.skip.iter().any(|word| names::is_skipped(host, word)) {
             let uri = uri_for(host, settings)
                 .map(|u| uri::masked(&u))

@@ -1,7 +1,7 @@
 //! From evidence and verdicts to the `scan` document: everything that is shown comes from here.
 
 use crate::classify::{Finding, Severity, Verdicts};
-use crate::model::{Host, HostId};
+use crate::model::Host;
 use crate::render::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
 use crate::sight::{Sight, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,10 +99,10 @@ fn host_seen(sight: &Sight<'_>, host: &Host) -> HostSeen {
 
 /// What was not looked at leaves these open, whatever was found.
 fn not_ruled_out(sight: &Sight<'_>) -> Vec<NotRuledOut> {
-    let by = |want: fn(&View<'_>) -> bool| -> Vec<String> {
-        let ids = sight.evidence.hosts.iter().map(|h| h.id);
-        let ids: Vec<HostId> = ids.filter(|id| want(&sight.view(*id))).collect();
-        ids.into_iter().map(|id| sight.host_name(id)).collect()
+    let by = |want: fn(&Host, &View<'_>) -> bool| -> Vec<String> {
+        let hosts = sight.evidence.hosts.iter();
+        let hosts = hosts.filter(|host| want(host, &sight.view(host.id)));
+        hosts.map(|host| host.name.clone()).collect()
     };
     let entry = |what: &str, hosts: Vec<String>| NotRuledOut {
         what: what.to_owned(),
@@ -111,11 +111,15 @@ fn not_ruled_out(sight: &Sight<'_>) -> Vec<NotRuledOut> {
     let mut out = vec![
         entry(
             "a second holder of a volume in scope (double-open), or a twin of a VM in scope (split-vm), on a host that was not asked",
-            by(|view| matches!(view, View::NotAsked { .. })),
+            by(|host, view| host.removed.is_none() && matches!(view, View::NotAsked { .. })),
         ),
         entry(
             "a holder, a second holder, or a twin on a host that could not be read",
-            by(|view| matches!(view, View::Unseen(..))),
+            by(|host, view| host.removed.is_none() && matches!(view, View::Unseen(..))),
+        ),
+        entry(
+            "a holder, a second holder, or a twin on a host whose row is removed while rows of running VMs name it",
+            by(|host, view| host.removed.is_some() && !matches!(view, View::Seen)),
         ),
     ];
     out.retain(|entry| !entry.hosts.is_empty());

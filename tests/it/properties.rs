@@ -169,8 +169,8 @@ proptest! {
     }
 
     #[test]
-    fn blindness_never_adds_courage(world in world(), host in 1u64..=4, how in 0usize..5) {
-        let how = ["unseen", "partly", "skipped", "not-asked", "no-look"][how];
+    fn blindness_never_adds_courage(world in world(), host in 1u64..=4, how in 0usize..6) {
+        let how = ["unseen", "partly", "skipped", "not-asked", "no-look", "removed"][how];
         let mut blind = world.clone();
         hide(&mut blind, HostId(host), how);
         grows_not(&world, &blind)?;

@@ -134,6 +134,62 @@ fn every_way_to_name_a_host_is_good() {
 }
 
 #[test]
+fn a_removed_host_that_running_vms_still_name_is_named_and_said_to_be_removed() {
+    let mut stage = Stage::healthy();
+    let sql = "UPDATE host SET removed = '2026-09-01 10:00:00', cluster_id = NULL WHERE name = 'kvm3'";
+    stage.cloud().exec(sql, ()).unwrap();
+    // The machine is a host again, under a row of its own.
+    let uri = stage.paper.uri("kvm3");
+    stage.reach("kvm3", "qemu+tcp://127.0.0.1:1/system");
+    stage.add_host(9, &uri);
+    let why = "its row is removed since 2026-09-01T10:00:00Z, and rows of running VMs still name it";
+    let document = stage.scan_json(&[]).left(1).quiet().json();
+    let gone = host(&document, "kvm3");
+    assert_eq!(
+        (&gone["status"], &gone["reason"], &gone["uri"]),
+        (&"not-asked".into(), &why.into(), &Value::Null)
+    );
+    assert_eq!(document["summary"]["hosts_unseen"], 1);
+    assert_eq!(document["not_ruled_out"][0]["hosts"], serde_json::json!(["kvm3"]));
+    let what = document["not_ruled_out"][0]["what"].as_str().unwrap();
+    assert!(what.contains("whose row is removed"), "{what}");
+    let table = stage.scan(&[]).stdout.replace("\n  ", " ");
+    assert!(table.contains(&format!("not asked: kvm3 ({why})")), "{table}");
+    let run = stage.scan(&["--host", "kvm3"]).left(2);
+    assert!(
+        run.stderr.contains("no host is called \"kvm3\""),
+        "{}",
+        run.stderr
+    );
+
+    // Once no row names it, it is no host any more.
+    let sql = "UPDATE vm_instance SET host_id = 9 WHERE host_id = 3";
+    stage.cloud().exec(sql, ()).unwrap();
+    let run = stage.scan_json(&[]).left(0);
+    let hosts = run.json()["hosts"].as_array().unwrap().len();
+    assert_eq!(hosts, 3, "{run:?}");
+}
+
+#[test]
+fn a_removed_row_of_the_same_name_spoils_no_live_one() {
+    let mut stage = Stage::healthy();
+    let sql = "UPDATE host SET removed = '2026-09-01 10:00:00', cluster_id = NULL WHERE name = 'kvm3'";
+    stage.cloud().exec(sql, ()).unwrap();
+    stage.cloud().add(crate::lab::rows::Row::host(9, "kvm3")).unwrap();
+    let document = stage.scan_json(&[]).left(1).quiet().json();
+    let hosts = document["hosts"].as_array().unwrap();
+    let told: Vec<&str> = hosts.iter().map(|h| h["status"].as_str().unwrap()).collect();
+    assert_eq!(told, ["seen", "seen", "not-asked", "seen"], "{document}");
+    assert_eq!(
+        (
+            &document["summary"]["hosts_seen"],
+            &document["summary"]["hosts_unseen"]
+        ),
+        (&3.into(), &1.into())
+    );
+}
+
+#[test]
 fn a_host_without_domains_where_rows_promise_some_is_not_believed() {
     let stage = Stage::healthy();
     stage.paper.shut("kvm2", "i-2-102-VM").unwrap();
