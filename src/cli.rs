@@ -53,7 +53,8 @@ pub struct Global {
 
     /// Give up the whole run after this time
     ///
-    /// As in 30s, 5m, 1h. Each host has a limit of its own: `host_timeout` of [libvirt].
+    /// As in 30s, 5m, 1h. Hosts that are not done by then are not seen; if the rows cannot be had within two seconds more,
+    /// nothing is told, and the run leaves with 2. Each host has a limit of its own: `host_timeout` of [libvirt].
     #[arg(long, global = true, value_name = "DURATION", value_parser = positive, help_heading = CONNECTION)]
     pub timeout: Option<Duration>,
 

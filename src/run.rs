@@ -2,6 +2,7 @@
 
 mod account;
 mod compose;
+mod deadline;
 mod explain;
 mod logs;
 mod look;
@@ -23,7 +24,7 @@ use crate::plan;
 use crate::render::{self, Options, Progress, ScanDocument, Terminals, message};
 use crate::sight::Sight;
 use anyhow::Context;
-use std::collections::BTreeSet;
+use deadline::{Timed, Watch};
 use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -57,7 +58,7 @@ pub fn run(cli: &Cli) -> Exit {
 /// `volrecon scan`.
 fn scan(cli: &Cli, args: &cli::Scan, terminals: &Terminals) -> anyhow::Result<Exit> {
     let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
-    let ignore: BTreeSet<String> = config.scan().ignore.iter().cloned().collect();
+    let ignore = config.ignored()?;
     let evidence = match &args.evidence {
         Some(file) => saved(args, file)?,
         None => {
@@ -133,24 +134,33 @@ struct Want {
     stuck_after: Duration,
 }
 
-/// Looks at the world; the reader is given back, for those that have further questions.
+/// Looks at the world; the reader is given back, for those that have further questions. `--timeout` ends when it is dropped.
 fn live(
     cli: &Cli,
     want: &Want,
     config: &mut Config,
     terminals: &Terminals,
-) -> anyhow::Result<(Evidence, Reader)> {
+) -> anyhow::Result<(Evidence, Timed<Reader>)> {
     let until = cli
         .global
         .timeout
         .and_then(|timeout| Instant::now().checked_add(timeout));
     let progress = Progress::start(terminals.progress && !cli.global.quiet);
     progress.phase("reading the database");
+    let watch = Watch::start(cli, terminals, "reaching the database", progress.eraser());
+    let phase = |what| watch.iter().for_each(|watch: &Watch| watch.phase(what));
     let limit = cli.global.timeout.unwrap_or(Duration::MAX);
     let mut reader = Reader::open_within(&config.database()?, limit)?;
     let scope = reader.resolve(&want.words)?;
     let libvirt = config.libvirt()?;
-    let mut tell = |news: gather::Progress| progress.host(news.done, news.total, &news.host);
+    phase("reading the database");
+    let mut tell = |news: gather::Progress| {
+        progress.host(news.done, news.total, &news.host);
+        // Hosts that are late are given up: what lasts beyond them is the second read.
+        if news.done == news.total {
+            phase("reading the database again");
+        }
+    };
     let mut orders = Orders {
         libvirt: &libvirt,
         scope,
@@ -159,14 +169,15 @@ fn live(
         progress: &mut tell,
     };
     let first = look(&mut reader, &mut orders)?;
+    config.warnings.extend(gather::strangers(&libvirt, &first.hosts));
     let Some(settle) = want.settle else {
         progress.finish();
-        return Ok((first, reader));
+        return Ok((first, Timed::new(reader, watch)));
     };
     // Only suspects are worth a second look.
     if classify(&Sight::new(&first)).findings.is_empty() {
         progress.finish();
-        return Ok((first, reader));
+        return Ok((first, Timed::new(reader, watch)));
     }
     progress.phase("letting suspects settle");
     let left = until.map_or(settle, |end| {
@@ -176,7 +187,7 @@ fn live(
     let mut second = look(&mut reader, &mut orders)?;
     second.earlier = Some(Box::new(first));
     progress.finish();
-    Ok((second, reader))
+    Ok((second, Timed::new(reader, watch)))
 }
 
 fn words(scope: &cli::ScopeArgs) -> ScopeWords {

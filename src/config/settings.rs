@@ -4,6 +4,7 @@ use super::file::{DatabaseSection, LibvirtSection};
 use super::url::{self, DatabaseUrl};
 use super::{Config, ConfigError, Origin, properties, secret};
 use crate::gather::{DatabaseSettings, LibvirtSettings, Secret, Tls};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -150,6 +151,23 @@ impl Config {
                 .duration("libvirt", "host_timeout", host_timeout.as_deref())?
                 .unwrap_or(DEFAULT_HOST_TIMEOUT),
         })
+    }
+
+    /// Ids of findings that are known, in lower case.
+    ///
+    /// # Errors
+    /// When one is no finding's id: it would hide nothing, and nobody would notice.
+    pub fn ignored(&self) -> Result<BTreeSet<String>, ConfigError> {
+        let id = |word: &String| {
+            let id = word.to_ascii_lowercase();
+            let hex = id.strip_prefix("vr-").unwrap_or_default();
+            if hex.len() == 8 && hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return Ok(id);
+            }
+            let problem = format!("{word:?} is no finding's id, which is vr- and 8 hex digits");
+            Err(self.wrong("scan", "ignore", &problem))
+        };
+        self.scan().ignore.iter().map(id).collect()
     }
 
     fn duration(&self, table: &str, key: &str, text: Option<&str>) -> Result<Option<Duration>, ConfigError> {

@@ -148,7 +148,7 @@ pub struct Evidence {
     pub zones: Vec<Zone>,
     /// Rows of `cluster`.
     pub clusters: Vec<Cluster>,
-    /// KVM hosts that are not removed.
+    /// KVM hosts that are not removed, and removed ones on which VMs run by their rows.
     pub hosts: Vec<Host>,
     /// Rows of `storage_pool`.
     pub pools: Vec<Pool>,

@@ -5,7 +5,7 @@
 //! ends the stuck threads, too.
 
 use super::libvirt::{self, Notebook};
-use super::uri;
+use super::{names, uri};
 use crate::evidence::{GapCode, Look, Status};
 use crate::model::{Host, HostId};
 use std::collections::{BTreeMap, VecDeque};
@@ -79,11 +79,19 @@ pub fn look(
     let mut looks = BTreeMap::new();
     let mut asks: Vec<Ask> = Vec::new();
     for host in hosts {
-        if settings.skip.iter().any(|word| is_named(host, word)) {
+        if let Some(since) = host.removed {
+            let reason = format!("its row is removed since {since}, and rows of running VMs still name it");
+            looks.insert(
+                host.id,
+                empty(String::new(), Status::NotAsked { reason, gap: true }),
+            );
+            continue;
+        }
+        if settings.skip.iter().any(|word| names::is_skipped(host, word)) {
             let uri = uri_for(host, settings)
                 .map(|u| uri::masked(&u))
                 .unwrap_or_default();
-            let reason = "told to skip it by [libvirt] skip".to_owned();
+            let reason = "skipped, as [libvirt] skip says".to_owned();
             looks.insert(host.id, empty(uri, Status::NotAsked { reason, gap: true }));
             continue;
         }
@@ -281,7 +289,7 @@ impl Place {
                 let uri = uri::masked(&self.ask.uri);
                 let read = notes.domains.len();
                 let part = if read > 0 {
-                    format!(", {read} domains read")
+                    format!(", {read} {} read", if read == 1 { "domain" } else { "domains" })
                 } else {
                     String::new()
                 };
@@ -311,15 +319,6 @@ impl Place {
         };
         (look, notes.host_uuid)
     }
-}
-
-fn is_named(host: &Host, word: &str) -> bool {
-    host.name.eq_ignore_ascii_case(word)
-        || host.ip == word
-        || host
-            .uuid
-            .as_deref()
-            .is_some_and(|uuid| uuid.eq_ignore_ascii_case(word))
 }
 
 fn unseen(reason: String) -> Status {

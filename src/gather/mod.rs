@@ -8,6 +8,7 @@ pub mod domain_xml;
 pub mod fanout;
 mod libvirt;
 pub mod logs;
+mod names;
 pub mod payload;
 mod uri;
 
@@ -16,3 +17,4 @@ pub use db::{
     maybe_orphans,
 };
 pub use fanout::{LibvirtSettings, Progress, Step, look};
+pub use names::strangers;

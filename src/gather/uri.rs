@@ -4,6 +4,7 @@
 //! no name, makes a gap of the host instead of a URI.
 
 use super::fanout::LibvirtSettings;
+use super::names;
 use crate::model::Host;
 use std::net::IpAddr;
 
@@ -15,7 +16,7 @@ use std::net::IpAddr;
 pub fn uri_for(host: &Host, settings: &LibvirtSettings) -> Result<String, String> {
     let mapped = settings.hosts.get(&host.name).or_else(|| {
         let mut all = settings.hosts.iter();
-        all.find(|(name, _)| name.eq_ignore_ascii_case(&host.name))
+        all.find(|(name, _)| names::is_mapped(host, name))
             .map(|(_, uri)| uri)
     });
     let template = mapped.unwrap_or(&settings.uri);

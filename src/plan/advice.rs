@@ -1,14 +1,15 @@
 //! Advice: what to do about a finding, in plain words, Kubernetes' part included.
 
+use super::elsewhere::{Other, listed};
 use crate::classify::{Action, Class, Finding, Holder, Offer};
 
-/// The advice of one finding.
-pub(super) fn advise(finding: &Finding) -> String {
+/// The advice of one finding; `others`: where else a disk that no row knows is open.
+pub(super) fn advise(finding: &Finding, others: &[Other]) -> String {
     let holder = finding.holders.first();
     let place = holder.map_or_else(|| "the guest".to_owned(), place);
     let claim = finding.claim.as_ref().map_or("no VM", |c| c.vm.as_str());
     let vm = finding.vm.as_ref().map_or("the VM", |vm| vm.instance.as_str());
-    match finding.class {
+    let text = match finding.class {
         Class::StragglerDetach | Class::LostAttach => {
             format!("Assume that {place} uses the disk: do not unplug it, and attach the volume nowhere else. {} {}", adopt(finding), kubernetes_adopt(finding))
         }
@@ -16,7 +17,7 @@ pub(super) fn advise(finding: &Finding) -> String {
             format!("The detach was wanted and the guest never let go. Do not attach the volume anywhere else. If {place} is shown not to use it, it can be unplugged; else: {} {}", adopt(finding), kubernetes_adopt(finding))
         }
         Class::WrongVm => {
-            format!("Do not start {claim} and attach nothing: the row gives the volume to {claim}, but {place} has it. Look whose data is live: in the guest of {place}, is it mounted and written to? If it is not used there, unplug it from there; if it is, the row belongs to that VM. {}", kubernetes_look(finding))
+            format!("Do not start {claim} and attach nothing: the row gives the volume to {claim}, but {place} has it. Look whose data is live: in the guest of {place}, is it mounted and written to? If it is not used there, unplug it from there; if it is, the row belongs to that VM. {}", kubernetes_gone(finding))
         }
         Class::MissingDisk => {
             let release = finding.remedies.iter().any(|o| o.action == Action::Release && o.withheld.is_none());
@@ -30,7 +31,7 @@ pub(super) fn advise(finding: &Finding) -> String {
             if finding.volume.as_ref().is_some_and(|v| v.r#type != "DATADISK") {
                 return what;
             }
-            format!("{what} Kubernetes: a VolumeAttachment that still says attached will not attach again: delete the pod and that VolumeAttachment. {}", kubernetes_look(finding))
+            format!("{what} {}", kubernetes_gone(finding))
         }
         Class::DoubleOpen => {
             format!("Do not shut either guest down: it would flush stale pages over the live copy. Snapshot the image, suspend the guest that you judge stale, decide which copy lives, then stop the stale one by force. Changing the database cures nothing. {}", kubernetes_look(finding))
@@ -64,12 +65,28 @@ pub(super) fn advise(finding: &Finding) -> String {
             format!("See which volume {vm} has at that slot, then detach the other through CloudStack and attach it again.")
         }
         Class::UnknownDisk => {
-            format!("Ask the owner of {vm} what it is. The next stop and start through CloudStack removes it: the domain is built from the rows.")
+            format!("{}Ask the owner of {vm} what it is. The next stop and start through CloudStack removes it: the domain is built from the rows.", two_writers(others))
         }
         Class::PendingStraggler => {
             let job = finding.cause.as_ref().and_then(|c| c.job).map_or_else(|| "the job".to_owned(), |id| format!("job-{id}"));
             format!("Wait for {job}, then scan again; attach the volume nowhere before. If a row names a VM when it runs, it clears that attachment. {}", kubernetes_look(finding))
         }
+    };
+    // A volume without uuid has no line to look it up with.
+    text.trim_end().to_owned()
+}
+
+/// What comes first of a disk that is open elsewhere, too.
+fn two_writers(others: &[Other]) -> String {
+    let places = listed(others);
+    match others.first() {
+        None => String::new(),
+        Some(Other { sure: true, .. }) => format!(
+            "The same source is also open in {places}: two writers on one image destroy it. Shut neither guest down, it would flush stale pages over the live copy: suspend the one that you judge stale. "
+        ),
+        Some(Other { sure: false, .. }) => format!(
+            "The same path is also open in {places}: if it is one image, two writers destroy it. Find that out before either guest is shut down. "
+        ),
     }
 }
 
@@ -147,19 +164,49 @@ fn no_restart(finding: &Finding) -> String {
 fn kubernetes_adopt(finding: &Finding) -> String {
     let adopt = finding.remedies.iter().find(|o| o.action == Action::Adopt);
     if adopt.is_none_or(|o| o.withheld.is_some()) {
-        return kubernetes_look(finding);
+        return match finding.class {
+            Class::IncompleteDetach => kubernetes_gone(finding),
+            _ => kubernetes_look(finding),
+        };
     }
-    let detach = uuid(finding).map_or_else(String::new, |id| format!(": `cmk detach volume id={id}`"));
+    let detach = uuid(finding).map_or_else(
+        || "detach it through CloudStack".to_owned(),
+        |id| format!("`cmk detach volume id={id}`"),
+    );
+    let unplugged = match finding.class {
+        Class::IncompleteDetach => {
+            " After an unplug, one that still says attached will not attach again: delete the pod and that VolumeAttachment."
+        }
+        _ => "",
+    };
     format!(
-        "Kubernetes: after the adopt, a VolumeAttachment of this node heals by itself; with none, nothing will ever detach the volume, so do it through CloudStack once the guest has let go{detach}. {}",
-        kubernetes_look(finding)
+        "Kubernetes: after the adopt, a VolumeAttachment of this node heals by itself; with none, nothing will ever detach it: {detach} once the guest has let go.{unplugged} {}",
+        kubectl(finding)
     )
 }
 
+/// Kubernetes' part after a release or a detach.
+fn kubernetes_gone(finding: &Finding) -> String {
+    format!(
+        "Kubernetes: after a release or detach, a VolumeAttachment that still says attached will not attach again: delete the pod and that VolumeAttachment. {}",
+        kubectl(finding)
+    )
+}
+
+/// Kubernetes' part, where it is only to be looked at.
 fn kubernetes_look(finding: &Finding) -> String {
+    match kubectl(finding) {
+        none if none.is_empty() => none,
+        line => format!("Kubernetes: {line}"),
+    }
+}
+
+/// The PV of the volume's handle and its attachments, in bash: an empty list of patterns shows nothing, an empty pattern
+/// would show all.
+fn kubectl(finding: &Finding) -> String {
     uuid(finding).map_or_else(String::new, |id| {
         format!(
-            "Its PV: `kubectl get pv -o custom-columns=PV:.metadata.name,HANDLE:.spec.csi.volumeHandle | grep {id}`; then `kubectl get volumeattachment | grep` and the PV's name."
+            "`kubectl get pv,volumeattachment | grep -Ff <(kubectl get pv -o custom-columns=N:.metadata.name,H:.spec.csi.volumeHandle | awk '/{id}/{{print $1}}')`"
         )
     })
 }

@@ -85,8 +85,18 @@ impl Guards<'_, '_> {
                 false
             }
         });
+        let pool = self.volume.pool.and_then(|id| self.sight.pool(id));
+        let path = self.volume.path.as_deref().filter(|path| !path.is_empty());
         broken(!matches, "source-matches", || {
-            "the guest writes to another source than the row names (another pool, or an overlay)".to_owned()
+            match (self.volume.pool, pool, path) {
+                (None, ..) => "the row names no source to compare: no pool is on record for it".to_owned(),
+                (Some(id), None, _) => {
+                    format!("the row names no source to compare: its pool {id} has no row")
+                }
+                (_, _, None) => "the row names no source to compare: it has no path".to_owned(),
+                _ => "the guest writes to another source than the row names (another pool, or an overlay)"
+                    .to_owned(),
+            }
         })
     }
 
@@ -152,23 +162,36 @@ impl Guards<'_, '_> {
 
     /// Only volumes on storage where unplugging is all there is to a detach.
     pub fn plain_storage(&self) -> Check {
-        let pool = self.volume.pool.and_then(|id| self.sight.pool(id));
-        let plain = |pool: &Pool| {
-            !pool.managed
-                && matches!(
-                    pool.kind,
-                    PoolType::Rbd
-                        | PoolType::NetworkFilesystem
-                        | PoolType::SharedMountPoint
-                        | PoolType::Filesystem
-                )
-        };
         let encrypted =
             self.volume.encrypted || self.held.is_some_and(|held| self.sight.disk(held).encrypted);
-        broken(encrypted || !pool.is_some_and(plain), "plain-storage", || {
-            "its storage is managed or encrypted: a raw detach would leave mappings or secrets behind"
-                .to_owned()
-        })
+        let plain = |pool: &Pool| {
+            matches!(
+                pool.kind,
+                PoolType::Rbd
+                    | PoolType::NetworkFilesystem
+                    | PoolType::SharedMountPoint
+                    | PoolType::Filesystem
+            )
+        };
+        let leaves = "a raw detach would leave mappings or secrets behind";
+        let why = match (
+            self.volume.pool,
+            self.volume.pool.and_then(|id| self.sight.pool(id)),
+        ) {
+            _ if encrypted => format!("it is encrypted: {leaves}"),
+            (None, _) => {
+                "no pool is on record for it: what a raw detach would leave behind is not known".to_owned()
+            }
+            (Some(id), None) => {
+                format!("its pool {id} has no row: what a raw detach would leave behind is not known")
+            }
+            (_, Some(pool)) if pool.managed => format!("its pool {} is managed: {leaves}", pool.name),
+            (_, Some(pool)) if !plain(pool) => {
+                format!("its pool {} is of type {}: {leaves}", pool.name, pool.kind)
+            }
+            _ => return None,
+        };
+        broken(true, "plain-storage", || why)
     }
 
     /// The VM itself: a user's, running, settled; and the row's VM no system VM, and settled.

@@ -5,6 +5,7 @@
 //! detach is never recommended.
 
 mod advice;
+mod elsewhere;
 mod guard;
 mod offer;
 
@@ -15,8 +16,9 @@ use crate::sight::Sight;
 pub fn offer(sight: &Sight<'_>, verdicts: &mut Verdicts) {
     let history = History::new(sight);
     let findings = offer::Findings::new(sight, &verdicts.findings);
+    let elsewhere = elsewhere::Elsewhere::new(sight);
     for finding in &mut verdicts.findings {
         finding.remedies = offer::offers(sight, &history, &verdicts.troubled, &findings, finding);
-        finding.advice = advice::advise(finding);
+        finding.advice = advice::advise(finding, &elsewhere.of(finding));
     }
 }

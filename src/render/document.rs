@@ -81,6 +81,9 @@ pub struct HostSeen {
     pub uri: Option<String>,
     /// `seen`, `unseen`, `not-asked`.
     pub status: &'static str,
+    /// It should have been read and was not: unseen, or skipped.
+    #[serde(skip)]
+    pub gap: bool,
     /// Why not seen.
     pub reason: Option<String>,
     /// Active domains.
@@ -153,7 +156,7 @@ impl Summary {
 }
 
 /// `volrecon explain --class -o json`: a class's story.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct StoryDocument {
     /// `class`.
     pub document: &'static str,

@@ -3,6 +3,7 @@
 //! *Comes in*: documents, which are values. *Goes out*: bytes for a terminal, a script or a spreadsheet. *Never*: judges,
 //! reads a host or a database, or lets a tenant's text act on a terminal.
 
+mod alike;
 mod csv;
 mod document;
 mod explain;

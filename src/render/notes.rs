@@ -1,32 +1,39 @@
 //! The end of the table: what could not be judged, in few lines, and the line of coverage.
 
+use super::alike::{Group, count};
 use super::document::{HostSeen, ScanDocument, Summary};
 use super::style::{Styled, severity_style};
 use super::table::lines;
-use super::{Options, places};
+use super::{Options, alike, places};
 use crate::classify::{BlockedBy, NotJudged, Severity};
 use anstyle::Style;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Names listed of one group; `-v` lists all.
+/// Sentences listed for one set of hosts; `-v` lists all.
 const NAMES: usize = 3;
 /// Groups listed of one code; `-v` lists all.
 const GROUPS: usize = 4;
 
 pub(super) fn write(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let known: HashMap<&str, &HostSeen> = doc.hosts.iter().map(|h| (h.name.as_str(), h)).collect();
     let stuck = doc.in_flux.iter().filter(|n| n.stuck);
     let fresh = doc.in_flux.iter().filter(|n| !n.stuck);
-    let mut any = section("In flux, not judged:", &grouped(fresh, options), options, out)?;
+    let mut any = section(
+        "In flux, not judged:",
+        &grouped(fresh, &known, options),
+        options,
+        out,
+    )?;
     any |= section(
         "Stuck, counts as not seen:",
-        &grouped(stuck, options),
+        &grouped(stuck, &known, options),
         options,
         out,
     )?;
     any |= section(
         "Cannot tell:",
-        &grouped(doc.cannot_tell.iter(), options),
+        &grouped(doc.cannot_tell.iter(), &known, options),
         options,
         out,
     )?;
@@ -53,55 +60,29 @@ fn section(title: &str, items: &[String], options: &Options, out: &mut dyn Write
 }
 
 /// Two hundred lines of one reason become one with a count.
-fn grouped<'a>(all: impl Iterator<Item = &'a NotJudged>, options: &Options) -> Vec<String> {
-    let mut codes: BTreeMap<&str, BTreeMap<&str, Vec<&NotJudged>>> = BTreeMap::new();
-    for one in all {
-        codes
-            .entry(one.code)
-            .or_default()
-            .entry(&one.why)
-            .or_default()
-            .push(one);
-    }
+fn grouped<'a>(
+    all: impl Iterator<Item = &'a NotJudged>,
+    known: &HashMap<&str, &HostSeen>,
+    options: &Options,
+) -> Vec<String> {
     let mut items = Vec::new();
-    for (code, groups) in codes {
+    for (code, groups) in Group::all(all, known, options) {
         let shown = if options.verbose > 0 || groups.len() <= GROUPS {
             groups.len()
         } else {
             GROUPS - 1
         };
-        let mut largest: Vec<_> = groups.into_iter().collect();
-        // Stable: reasons of one size stay in their order.
-        largest.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
-        let rest: usize = largest.iter().skip(shown).map(|(_, members)| members.len()).sum();
-        for (why, members) in largest.iter().take(shown) {
-            items.push(format!("{}: {why} [{code}]", who(members, options)));
-        }
+        let told = groups.iter().take(shown);
+        items.extend(told.map(|group| format!("{} [{code}]", group.text(known, options))));
+        let rest: usize = groups.iter().skip(shown).map(Group::len).sum();
         if rest > 0 {
             items.push(format!(
                 "{rest} more [{code}], for {} other reasons (-v lists all)",
-                largest.len() - shown
+                groups.len() - shown
             ));
         }
     }
     items
-}
-
-/// Which volumes and VMs: by name while they are few.
-fn who(members: &[&NotJudged], options: &Options) -> String {
-    let names: Vec<&str> = members.iter().filter_map(|m| places::subject(m)).collect();
-    if names.is_empty() {
-        return count(members.len(), "case");
-    }
-    if names.len() <= NAMES || options.verbose > 0 {
-        return names.join(", ");
-    }
-    let volumes = members.iter().filter(|m| m.volume.is_some()).count();
-    match (volumes, members.len() - volumes) {
-        (volumes, 0) => count(volumes, "volume"),
-        (0, vms) => count(vms, "VM"),
-        (volumes, vms) => format!("{}, {}", count(volumes, "volume"), count(vms, "VM")),
-    }
 }
 
 fn not_ruled_out(doc: &ScanDocument, options: &Options) -> Vec<String> {
@@ -180,7 +161,13 @@ fn summary(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Re
     for line in lines(&text, 0, options) {
         writeln!(out, "{}", Styled(&line, style, options.color))?;
     }
-    let mut more = unseen(&doc.hosts);
+    let of = |status| doc.hosts.iter().filter(move |host| host.status == status);
+    let mut more = alike::hosts("not seen", of("unseen"), options);
+    more.extend(alike::hosts(
+        "not asked",
+        of("not-asked").filter(|h| h.gap),
+        options,
+    ));
     if *ignored > 0 {
         more.push(format!(
             "hidden: {} that the configuration ignores",
@@ -193,9 +180,9 @@ fn summary(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Re
             count(*below_min_severity, "finding")
         ));
     }
-    let not_asked = doc.hosts.iter().filter(|h| h.status == "not-asked").count();
+    let not_asked = of("not-asked").filter(|host| !host.gap).count();
     if not_asked > 0 {
-        more.push(format!("not asked: {}", count(not_asked, "host")));
+        more.push(format!("not asked: {}, out of scope", count(not_asked, "host")));
     }
     if !doc.scope.is_empty() {
         more.push(format!("only: {}", doc.scope.join(", ")));
@@ -213,21 +200,4 @@ fn summary(doc: &ScanDocument, options: &Options, out: &mut dyn Write) -> io::Re
         }
     }
     Ok(())
-}
-
-/// Which hosts were not seen, and why: those of one reason together.
-fn unseen(hosts: &[HostSeen]) -> Vec<String> {
-    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for host in hosts.iter().filter(|h| h.status == "unseen") {
-        let reason = host.reason.as_deref().unwrap_or("no reason given");
-        reasons.entry(reason).or_default().push(&host.name);
-    }
-    reasons
-        .into_iter()
-        .map(|(reason, names)| format!("not seen: {} ({reason})", names.join(", ")))
-        .collect()
-}
-
-fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

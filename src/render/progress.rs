@@ -53,6 +53,12 @@ impl Progress {
             .set_message(format!("{done} of {total} hosts, last {}", visible(host)));
     }
 
+    /// What erases the line, for whoever leaves from beside.
+    pub fn eraser(&self) -> impl FnOnce() + Send + 'static {
+        let bar = self.bar.clone();
+        move || bar.finish_and_clear()
+    }
+
     /// Erases the line.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -352,9 +352,11 @@ fn witnesses(
         .filter(|host| matches!(sight.view(host.id), View::Seen))
         .count();
     if holders.is_empty() {
-        out.push(libvirt(format!(
-            "no disk of it in any domain of the {seen} hosts that were read"
-        )));
+        let hosts = match seen {
+            1 => "the one host that was read".to_owned(),
+            seen => format!("the {seen} hosts that were read"),
+        };
+        out.push(libvirt(format!("no disk of it in any domain of {hosts}")));
     }
     // Not asked, since nothing of it can be there, is no gap.
     for host in &evidence.hosts {

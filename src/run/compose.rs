@@ -1,8 +1,7 @@
 //! From evidence and verdicts to the `scan` document: everything that is shown comes from here.
 
 use crate::classify::{Finding, Severity, Verdicts};
-use crate::evidence::{Evidence, Status};
-use crate::model::{Host, HostId};
+use crate::model::Host;
 use crate::render::{HostSeen, NotRuledOut, Pair, ScanDocument, Summary, Tool};
 use crate::sight::{Sight, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +24,7 @@ pub fn compose(sight: &Sight<'_>, verdicts: Verdicts, wanted: &Wanted) -> ScanDo
     let hosts: Vec<HostSeen> = evidence.hosts.iter().map(|host| host_seen(sight, host)).collect();
     let stuck = verdicts.in_flux.iter().any(|entry| entry.stuck);
     let unread = evidence.looks.values().any(|look| !look.unreadable.is_empty());
-    let complete =
-        !stuck && !unread && verdicts.cannot_tell.is_empty() && !hosts.iter().any(is_gap(evidence));
+    let complete = !stuck && !unread && verdicts.cannot_tell.is_empty() && !hosts.iter().any(|host| host.gap);
     let volumes = wanted.all.then(|| pairs(sight, &verdicts));
     let judged = verdicts.marks.len();
     let (ignored, rest): (Vec<Finding>, Vec<Finding>) = verdicts
@@ -42,7 +40,7 @@ pub fn compose(sight: &Sight<'_>, verdicts: Verdicts, wanted: &Wanted) -> ScanDo
         volumes: judged,
         disks: hosts.iter().map(|host| host.disks).sum(),
         hosts_seen: hosts.iter().filter(|host| host.status == "seen").count(),
-        hosts_unseen: hosts.iter().filter(|host| is_gap(evidence)(host)).count(),
+        hosts_unseen: hosts.iter().filter(|host| host.gap).count(),
         ..Summary::count(&findings)
     };
     ScanDocument {
@@ -67,33 +65,21 @@ pub fn compose(sight: &Sight<'_>, verdicts: Verdicts, wanted: &Wanted) -> ScanDo
     }
 }
 
-/// A host that should have been read and was not: unseen, or told to be skipped.
-fn is_gap(evidence: &Evidence) -> impl Fn(&HostSeen) -> bool {
-    let skipped: BTreeSet<&str> = evidence
-        .hosts
-        .iter()
-        .filter(|host| {
-            let status = evidence.looks.get(&host.id).map(|look| &look.status);
-            matches!(status, Some(Status::NotAsked { gap: true, .. }))
-        })
-        .map(|host| host.name.as_str())
-        .collect();
-    move |host| host.status == "unseen" || skipped.contains(host.name.as_str())
-}
-
 fn host_seen(sight: &Sight<'_>, host: &Host) -> HostSeen {
     let look = sight.evidence.looks.get(&host.id);
-    let (status, reason) = match sight.view(host.id) {
-        View::Seen => ("seen", None),
-        View::Unseen(_, reason) => ("unseen", Some(reason)),
-        View::NotAsked { reason, .. } => ("not-asked", Some(reason.to_owned())),
+    let (status, gap, reason) = match sight.view(host.id) {
+        View::Seen => ("seen", false, None),
+        View::Unseen(_, reason) => ("unseen", true, Some(reason)),
+        View::NotAsked { reason, gap } => ("not-asked", gap, Some(reason.to_owned())),
     };
     let unreadable = look.and_then(|look| {
         let first = look.unreadable.first()?;
         let more = look.unreadable.len();
         Some(format!(
-            "{more} domain(s) could not be read, {} first: {}",
-            first.name, first.reason
+            "{more} {} could not be read, {} first: {}",
+            if more == 1 { "domain" } else { "domains" },
+            first.name,
+            first.reason
         ))
     });
     HostSeen {
@@ -103,6 +89,7 @@ fn host_seen(sight: &Sight<'_>, host: &Host) -> HostSeen {
             .filter(|_| status != "not-asked")
             .map(|look| look.uri.clone()),
         status,
+        gap,
         reason: reason.or(unreadable),
         domains: look.map_or(0, |look| look.domains.len()),
         disks: look.map_or(0, |look| look.domains.iter().map(|d| d.disks.len()).sum()),
@@ -112,10 +99,10 @@ fn host_seen(sight: &Sight<'_>, host: &Host) -> HostSeen {
 
 /// What was not looked at leaves these open, whatever was found.
 fn not_ruled_out(sight: &Sight<'_>) -> Vec<NotRuledOut> {
-    let by = |want: fn(&View<'_>) -> bool| -> Vec<String> {
-        let ids = sight.evidence.hosts.iter().map(|h| h.id);
-        let ids: Vec<HostId> = ids.filter(|id| want(&sight.view(*id))).collect();
-        ids.into_iter().map(|id| sight.host_name(id)).collect()
+    let by = |want: fn(&Host, &View<'_>) -> bool| -> Vec<String> {
+        let hosts = sight.evidence.hosts.iter();
+        let hosts = hosts.filter(|host| want(host, &sight.view(host.id)));
+        hosts.map(|host| host.name.clone()).collect()
     };
     let entry = |what: &str, hosts: Vec<String>| NotRuledOut {
         what: what.to_owned(),
@@ -124,11 +111,15 @@ fn not_ruled_out(sight: &Sight<'_>) -> Vec<NotRuledOut> {
     let mut out = vec![
         entry(
             "a second holder of a volume in scope (double-open), or a twin of a VM in scope (split-vm), on a host that was not asked",
-            by(|view| matches!(view, View::NotAsked { .. })),
+            by(|host, view| host.removed.is_none() && matches!(view, View::NotAsked { .. })),
         ),
         entry(
             "a holder, a second holder, or a twin on a host that could not be read",
-            by(|view| matches!(view, View::Unseen(..))),
+            by(|host, view| host.removed.is_none() && matches!(view, View::Unseen(..))),
+        ),
+        entry(
+            "a holder, a second holder, or a twin on a host whose row is removed while rows of running VMs name it",
+            by(|host, view| host.removed.is_some() && !matches!(view, View::Seen)),
         ),
     ];
     out.retain(|entry| !entry.hosts.is_empty());

@@ -39,6 +39,7 @@ fn scope(evidence: &Evidence, words: &ScopeWords) -> Result<Scope, ScopeError> {
     let hosts: Vec<Named<HostId>> = evidence
         .hosts
         .iter()
+        .filter(|h| h.removed.is_none())
         .map(|h| Named::new(h.id, &h.name, h.uuid.as_deref(), &[&h.name, &h.ip]))
         .collect();
     let vms: Vec<Named<VmId>> = evidence
@@ -83,7 +84,7 @@ fn scope(evidence: &Evidence, words: &ScopeWords) -> Result<Scope, ScopeError> {
         scope.words.push(format!("volume {word}"));
     }
     let within = |is: &dyn Fn(&Host) -> bool| -> Vec<HostId> {
-        let hosts = evidence.hosts.iter().filter(|h| is(h));
+        let hosts = evidence.hosts.iter().filter(|h| h.removed.is_none() && is(h));
         hosts.map(|h| h.id).collect()
     };
     for word in &words.clusters {

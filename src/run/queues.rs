@@ -1,5 +1,6 @@
 //! `volrecon jobs`: the queues, from the database alone.
 
+use super::deadline::{Timed, Watch};
 use super::look::assemble;
 use super::{judge, options, words};
 use crate::classify::{Class, QueuedJob, queue};
@@ -19,7 +20,9 @@ use std::time::Duration;
 /// `volrecon jobs`.
 pub(super) fn jobs(cli: &Cli, args: &cli::Jobs, terminals: &Terminals) -> anyhow::Result<Exit> {
     let mut config = Config::load(&Sources::from_process(cli.global.config.clone()))?;
-    let mut reader = Reader::open(&config.database()?)?;
+    let watch = Watch::start(cli, terminals, "reading the database", || ());
+    let limit = cli.global.timeout.unwrap_or(Duration::MAX);
+    let mut reader = Timed::new(Reader::open_within(&config.database()?, limit)?, watch);
     let scope = reader.resolve(&words(&args.scope))?;
     if !cli.global.quiet {
         for warning in config.warnings.iter().chain(reader.warnings()) {
@@ -27,6 +30,7 @@ pub(super) fn jobs(cli: &Cli, args: &cli::Jobs, terminals: &Terminals) -> anyhow
         }
     }
     let document = document(&mut reader, &scope)?;
+    drop(reader);
     let exit = if document.stragglers.is_empty() {
         Exit::Consistent
     } else {

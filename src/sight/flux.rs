@@ -146,28 +146,31 @@ impl<'e> Sight<'e> {
         }
         for seat in &self.seats {
             if let (Who::Vm(vm), RunState::Incoming) = (seat.who, seat.domain.state) {
-                let why = format!(
+                let mut why = format!(
                     "libvirt on {} shows a migration under way",
                     self.host_name(seat.host)
                 );
+                let since = self.vm_at_rest(vm);
+                if let Some(since) = since {
+                    why += &format!(", and no row or job tells of one since {since}");
+                }
                 vms.push((
                     vm,
                     Flux {
                         migration: true,
-                        ..Flux::new(why, "migrating", false)
+                        ..Flux::new(why, "migrating", since.is_some())
                     },
                 ));
             }
         }
-        for (volume, holders) in self
-            .volumes
-            .iter()
-            .zip(0..)
-            .map(|(v, row)| (v.id, self.holders.of(row)))
-        {
-            if holders.iter().any(|held| self.disk(*held).mirror) {
-                let why = "a block job mirrors its disk".to_owned();
-                volumes.push((volume, Flux::new(why, "mirror", false)));
+        for (volume, row) in self.volumes.iter().zip(0..) {
+            if self.holders.of(row).iter().any(|held| self.disk(*held).mirror) {
+                let mut why = "a block job mirrors its disk".to_owned();
+                let since = self.volume_at_rest(volume);
+                if let Some(since) = since {
+                    why += &format!(", and no row or job tells of one since {since}");
+                }
+                volumes.push((volume.id, Flux::new(why, "mirror", since.is_some())));
             }
         }
         for id in &self.evidence.moved.volumes {
@@ -214,6 +217,43 @@ impl<'e> Sight<'e> {
                 ..Flux::new(why, "vm-state", self.is_old(vm.update_time))
             }
         })
+    }
+
+    /// Since when a VM is at rest by rows and jobs, if that is for longer than `--stuck-after`: libvirt does not tell since
+    /// when a domain is paused.
+    fn vm_at_rest(&self, id: VmId) -> Option<Timestamp> {
+        let vm = self.vm(id)?;
+        let moves = vm.state.is_transitional() || self.evidence.moved.vms.contains(&id);
+        let job = |job: &Job| job.vm == Some(id) && job.work == Work::Vm;
+        let reconciled = |row: &Reconcile| row.vm == Some(id);
+        self.at_rest(vm.update_time.filter(|_| !moves)?, job, reconciled)
+    }
+
+    /// Likewise of a volume, whose block job has no time either.
+    fn volume_at_rest(&self, volume: &Volume) -> Option<Timestamp> {
+        let moves = volume.state.is_transitional() || self.evidence.moved.volumes.contains(&volume.id);
+        let of_vm = |vm: Option<VmId>| vm.is_some() && vm == volume.instance;
+        let job = |job: &Job| job.volume == Some(volume.id) || (job.volume.is_none() && of_vm(job.vm));
+        let reconciled = |row: &Reconcile| row.volume == Some(volume.id) || of_vm(row.vm);
+        self.at_rest(volume.updated.filter(|_| !moves)?, job, reconciled)
+    }
+
+    /// No pending job or command of these that is younger than `--stuck-after`, nor the row.
+    fn at_rest(
+        &self,
+        since: Timestamp,
+        job: impl Fn(&Job) -> bool,
+        reconciled: impl Fn(&Reconcile) -> bool,
+    ) -> Option<Timestamp> {
+        let young = |time| !self.is_old(time);
+        let at_work = young(Some(since))
+            || self.pending().any(|j| job(j) && young(j.created))
+            || self
+                .evidence
+                .reconcile
+                .iter()
+                .any(|r| reconciled(r) && young(r.created));
+        (!at_work).then_some(since)
     }
 
     /// Older than `--stuck-after` at the end of the look. What has no time is not called old.

@@ -204,7 +204,7 @@ impl<'e> Sight<'e> {
         self.pools.get(id)
     }
 
-    /// A host's row; none if it is removed or unknown.
+    /// A host's row; none if it is unknown, or removed and of no running VM.
     #[must_use]
     pub fn host(&self, id: HostId) -> Option<&'e Host> {
         self.hosts.get(id)

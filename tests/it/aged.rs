@@ -1,7 +1,8 @@
 //! Records age out: jobs within a day, events after months, logs as they rotate. What may be done must not depend on it.
 
 use super::cases::judge;
-use super::properties::{grows_not, world};
+use super::properties::grows_not;
+use super::properties::worlds::world;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use volrecon::classify::{Action, Remedy, Verdicts};

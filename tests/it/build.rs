@@ -190,7 +190,15 @@ pub fn hide(world: &mut Evidence, id: HostId, how: &str) {
             world.looks.remove(&id);
             return;
         }
+        // As gathering leaves a host whose row is removed, and on which VMs run by their rows.
         "removed" => {
+            let since = "2026-09-08T12:00:00Z".parse().expect("a time");
+            let row = world.hosts.iter_mut().find(|h| h.id == id).expect("a host");
+            (row.removed, row.cluster) = (Some(since), None);
+            let reason = format!("its row is removed since {since}, and rows of running VMs still name it");
+            look.status = Status::NotAsked { reason, gap: true };
+        }
+        "no-row" => {
             world.looks.remove(&id);
             world.hosts.retain(|h| h.id != id);
             return;

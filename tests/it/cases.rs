@@ -30,6 +30,12 @@ pub struct Told {
     /// `VM device-id target by`: all of them, also those that no finding is to blame for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     blocked: Vec<String>,
+    /// What an advice or a reason must say, word for word.
+    #[serde(skip_serializing)]
+    says: Vec<String>,
+    /// What none of them may say.
+    #[serde(skip_serializing)]
+    never_says: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     finding: Vec<ToldFinding>,
 }
@@ -119,6 +125,8 @@ pub fn tell(world: &Evidence, verdicts: &Verdicts) -> Told {
     };
     Told {
         nothing: false,
+        says: Vec::new(),
+        never_says: Vec::new(),
         in_flux: sorted(verdicts.in_flux.iter().map(entry)),
         cannot_tell: sorted(verdicts.cannot_tell.iter().map(entry)),
         blocked: sorted(verdicts.blocked.iter().map(block)),
@@ -215,9 +223,22 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// Every advice, every reason of what is withheld or could not be judged.
+fn words(verdicts: &Verdicts) -> Vec<String> {
+    let of_finding = |f: &Finding| {
+        let withheld = f.remedies.iter().filter_map(|o| o.withheld.clone());
+        withheld.chain([f.advice.clone()]).collect::<Vec<_>>()
+    };
+    let not_judged = verdicts.in_flux.iter().chain(&verdicts.cannot_tell);
+    let why = not_judged.map(|n| n.why.clone());
+    verdicts.findings.iter().flat_map(of_finding).chain(why).collect()
+}
+
 fn run(story: &Path) -> Result<(), String> {
     let read = |name: &str| fs::read_to_string(story.join(name)).map_err(|e| format!("{name}: {e}"));
     let mut expected: Told = toml::from_str(&read("expect.toml")?).map_err(|e| e.to_string())?;
+    let says = std::mem::take(&mut expected.says);
+    let never_says = std::mem::take(&mut expected.never_says);
     if expected.nothing
         != (expected
             == Told {
@@ -241,6 +262,14 @@ fn run(story: &Path) -> Result<(), String> {
             finding.id,
             id_of(finding)
         );
+    }
+    let words = words(&verdicts);
+    let said = |text: &&String| words.iter().any(|word| word.contains(text.as_str()));
+    for text in says.iter().filter(|text| !said(text)) {
+        let _ = writeln!(out, "nothing says {text:?}, of\n{}", words.join("\n"));
+    }
+    for text in never_says.iter().filter(said) {
+        let _ = writeln!(out, "something says {text:?}, of\n{}", words.join("\n"));
     }
     let told = tell(&world, &verdicts);
     if told != expected {
@@ -275,6 +304,30 @@ fn stories() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert!(count > 0, "no story was told");
+}
+
+#[test]
+fn kubernetes_is_told_in_two_sentences_and_one_line() {
+    let mut told = std::collections::BTreeSet::new();
+    for story in folders(&root()).iter().flat_map(|class| folders(class)) {
+        let world = load(&fs::read_to_string(story.join("world.toml")).expect("a world"));
+        for finding in judge(&world).findings {
+            let Some((_, kubernetes)) = finding.advice.split_once("Kubernetes: ") else {
+                assert!(!finding.advice.contains("kubectl"), "{}", finding.advice);
+                continue;
+            };
+            told.insert(finding.class);
+            let (words, line) = kubernetes.split_once("`kubectl ").expect("a line to look with");
+            assert!(words.matches(". ").count() <= 2, "{kubernetes}");
+            assert!(line.ends_with('`') && !line.contains("`kubectl"), "{kubernetes}");
+            let uuid = finding.volume.expect("a volume").uuid.expect("a uuid");
+            assert!(
+                line.starts_with("get pv,volumeattachment ") && line.contains(&uuid),
+                "{line}"
+            );
+        }
+    }
+    assert!(told.len() >= 6, "{told:?}");
 }
 
 #[test]

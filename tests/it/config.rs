@@ -1,5 +1,7 @@
 //! What a configuration means, and what is said of a wrong one.
 
+mod passwords;
+
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -327,82 +329,30 @@ fn a_wrong_value_is_told_with_its_place() {
 }
 
 #[test]
+fn what_to_ignore_must_be_ids_of_findings() {
+    let ignored = |words: &str| {
+        let place = Place::new().file("etc.toml", &format!("[scan]\nignore = [{words}]\n"));
+        place.load().ignored().map_err(|error| {
+            let told = error.to_string();
+            told.replace(&place.dir.path().display().to_string(), "DIR")
+        })
+    };
+    let same = ["vr-00000000".to_owned(), "vr-0123abcd".to_owned()];
+    assert_eq!(ignored("\"vr-0123abcd\", \"VR-00000000\"").unwrap(), same.into());
+    assert!(ignored("").unwrap().is_empty());
+    for word in ["vr-0123abc", "vr-0123abcg", "0123abcd", "vr-0123abcd0", ""] {
+        let wanted = format!(
+            "scan.ignore: {word:?} is no finding's id, which is vr- and 8 hex digits, in DIR/etc.toml"
+        );
+        assert_eq!(ignored(&format!("\"vr-0123abcd\", {word:?}")), Err(wanted));
+    }
+}
+
+#[test]
 fn an_unknown_variable_warns() {
     let config = Place::new().env("VOLRECON_DATABSE_URL", "mysql://h").load();
     assert_eq!(
         config.warnings,
         ["the variable VOLRECON_DATABSE_URL sets nothing; a similar one is VOLRECON_DATABASE_URL"]
     );
-}
-
-#[test]
-fn passwords_from_file_command_and_url() {
-    let url = |rest: &str| format!("[database]\nurl = \"mysql://u{rest}@h/cloud\"\n");
-    let place = Place::new().file("pass", "geheim \n");
-    let pass = place.path("pass").display().to_string();
-    let file = format!("password_file = \"{pass}\"\n");
-    let place = place.file("etc.toml", &(url("") + &file));
-    let mut config = place.load();
-    assert_eq!(
-        password(config.database().unwrap().password.as_ref()),
-        Some("geheim ")
-    );
-    assert!(config.warnings.is_empty());
-
-    let command = "password_command = [\"printf\", \"%s\\\\nmore\\\\n\", \"$HOME;geheim\"]\n";
-    let place = place.file("etc.toml", &(url("") + command));
-    assert_eq!(
-        password(place.load().database().unwrap().password.as_ref()),
-        Some("$HOME;geheim")
-    );
-
-    let place = place.file("etc.toml", &url(":geheim"));
-    let mut config = place.load();
-    let database = config.database().unwrap();
-    assert_eq!(password(database.password.as_ref()), Some("geheim"));
-    assert!(config.warnings.is_empty());
-    assert!(!format!("{database:?}").contains("geheim"));
-
-    for both in [
-        url(":geheim") + &file,
-        url("") + &file + command,
-        url(":geheim") + command,
-    ] {
-        let error = Place::new().file("etc.toml", &both).error();
-        assert!(error.contains("as well") && !error.contains("geheim"), "{error}");
-    }
-}
-
-#[test]
-fn a_password_that_others_may_read_is_warned_about() {
-    let place = Place::new().file_with_mode("etc.toml", "[database]\nurl = \"mysql://u:p@h/cloud\"\n", 0o644);
-    let mut config = place.load();
-    config.database().unwrap();
-    assert_eq!(config.warnings.len(), 1);
-    assert!(config.warnings[0].contains("chmod 600"));
-}
-
-#[test]
-fn a_password_that_cannot_be_had_is_told() {
-    let with = |line: &str| {
-        let text = format!("[database]\nurl = \"mysql://u@h\"\n{line}\n");
-        Place::new().file("etc.toml", &text).error()
-    };
-    assert_eq!(
-        with("password_file = \"/nonexistent\""),
-        "cannot read the password file /nonexistent"
-    );
-    assert_eq!(
-        with("password_file = \"/dev/null\""),
-        "the password of /dev/null is empty"
-    );
-    assert_eq!(
-        with("password_command = [\"false\", \"geheim\"]"),
-        "the password command false failed with exit status: 1"
-    );
-    assert_eq!(
-        with("password_command = [\"/nonexistent\"]"),
-        "cannot run the password command /nonexistent"
-    );
-    assert!(with("password_command = []").contains("the list is empty"));
 }

@@ -1,5 +1,6 @@
 //! The real binary, on a real MariaDB and libvirt's test driver.
 
+mod deadline;
 mod documents;
 mod evidence;
 mod exits;

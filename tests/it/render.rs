@@ -168,10 +168,54 @@ fn no_headers_leaves_them_out() {
 fn two_hundred_that_cannot_be_told_are_one_line() {
     let table = written(&documents::unseen(), Format::Table, &at(80));
     assert!(
-        table.contains("200 volumes: host kvm2 was not seen [host-unseen]"),
+        table.contains("200 volumes: host kvm2 was not seen; likewise kvm4 (12 volumes)\n    [host-unseen]"),
         "{table}"
     );
     assert!(table.lines().count() < 15, "{table}");
+    let all = written(
+        &documents::unseen(),
+        Format::Table,
+        &Options { verbose: 1, ..at(80) },
+    );
+    assert_eq!(all.matches("00000000-0000-4000-8000-").count(), 212);
+}
+
+#[test]
+fn a_reason_that_many_share_is_told_once_with_the_names_after_it() {
+    let table = written(&documents::alike(), Format::Table, &at(4000));
+    let own = |host: &str| {
+        format!(
+            "cannot connect to qemu+ssh://root@{host}/system: unable to connect to '{host}': refused; \
+             try: virsh -r -c 'qemu+ssh://root@{host}/system' list"
+        )
+    };
+    for line in [
+        "  - 4 volumes: kvm2 was not read; likewise kvm3 (i-2-90-VM) [host-unseen]",
+        "  - i-2-10-VM: its domain on kvm1 could not be read: no domain with name 'i-2-10-VM'; \
+         likewise kvm1 (i-2-11-VM), kvm10 (i-2-12-VM) [domain-unreadable]",
+        &format!("not seen: kvm2 ({}); likewise kvm3, kvm4", own("kvm2")),
+        "not seen: kvm5 (no end within 1s, 3 domains read); likewise kvm6",
+        "not asked: kvm7 (skipped, as [libvirt] skip says); likewise kvm8",
+        "not asked: 1 host, out of scope",
+    ] {
+        assert!(table.lines().any(|l| l == line), "{line}\n{table}");
+    }
+    assert_eq!(table.matches("refused").count(), 1, "{table}");
+    // In full, each host has its own.
+    let all = written(
+        &documents::alike(),
+        Format::Table,
+        &Options {
+            verbose: 1,
+            ..at(4000)
+        },
+    );
+    for host in ["kvm2", "kvm3", "kvm4"] {
+        assert!(
+            all.contains(&format!("not seen: {host} ({})", own(host))),
+            "{all}"
+        );
+    }
 }
 
 #[test]

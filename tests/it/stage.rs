@@ -203,6 +203,11 @@ impl Stage {
         self.uris.push((name, uri.to_owned()));
     }
 
+    /// A name in `[libvirt.hosts]` that no row has.
+    pub fn names(&mut self, name: &str, uri: &str) {
+        self.uris.push((name.to_owned(), uri.to_owned()));
+    }
+
     /// Further lines of the configuration.
     pub fn configure(&mut self, lines: &str) {
         self.more += lines;

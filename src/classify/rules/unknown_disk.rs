@@ -14,7 +14,7 @@ pub const STORY: Story = Story {
     sees: "A disk in the domain that is no ISO, config drive, system disk, extraconfig disk or overlay of a known volume.",
     why: "Somebody plugged it in by hand, or its row was deleted from the database. It may hold a slot that the next attach wants.",
     proof_of_opposite: "A row, removed or not, with its serial or its source.",
-    what_to_do: "Ask whoever owns the VM. It is lost at the next stop and start through CloudStack, since the domain is built from the rows. Repairs by volrecon are withheld.",
+    what_to_do: "Ask whoever owns the VM. It is lost at the next stop and start through CloudStack, since the domain is built from the rows. If another guest has the same source open, the advice names it: two writers destroy the image, and no volume is there to be called double-open. Repairs by volrecon are withheld.",
 };
 
 /// One finding a disk.

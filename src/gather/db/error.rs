@@ -1,6 +1,7 @@
 //! What can go wrong with the database, and what the operator can do.
 
 use super::settings::DatabaseSettings;
+use std::io::ErrorKind;
 
 /// The database could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,9 @@ pub struct Said(String);
 
 impl From<&mysql::Error> for Said {
     fn from(error: &mysql::Error) -> Self {
+        if is_late(error) {
+            return Self("no answer in time".to_owned());
+        }
         Self(match error {
             mysql::Error::MySqlError(said) => said.to_string(),
             mysql::Error::IoError(said) => said.to_string(),
@@ -63,6 +67,22 @@ impl From<&mysql::Error> for Said {
             other => other.to_string(),
         })
     }
+}
+
+/// A statement's own limit: the server took it and said nothing.
+fn is_late(error: &mysql::Error) -> bool {
+    // The driver does not tell its codec's error as a cause.
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(match error {
+        mysql::Error::CodecError(said) => said,
+        other => other,
+    });
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return matches!(io.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+        }
+        cause = error.source();
+    }
+    false
 }
 
 impl DbError {
@@ -96,17 +116,35 @@ pub(super) fn grant(settings: &DatabaseSettings) -> String {
     )
 }
 
+/// Not one of CloudStack's tables shows.
+pub(super) fn which_schema(settings: &DatabaseSettings) -> String {
+    format!(
+        "{:?} shows none of CloudStack's tables: is it the `cloud` schema? Name CloudStack's in [database] url; if it is this one, {}",
+        settings.schema,
+        grant(settings)
+    )
+}
+
 /// What to try, by the server's error number.
 pub(super) fn hint(error: &mysql::Error, settings: &DatabaseSettings) -> Option<String> {
     match error {
+        late if is_late(late) => {
+            Some("see what the database's server is doing: SHOW FULL PROCESSLIST".to_owned())
+        }
         mysql::Error::MySqlError(e) => match e.code {
             1045 => Some(format!(
                 "check user and password of {:?} ([database] url, password_file)",
                 settings.user
             )),
+            // The server says the same of a schema that is not there.
+            1044 if settings.schema != "cloud" => Some(format!(
+                "is {:?} CloudStack's schema? It is usually `cloud` ([database] url); if it is this one, {}",
+                settings.schema,
+                grant(settings)
+            )),
             1044 | 1142 | 1143 => Some(grant(settings)),
             1049 => Some(format!(
-                "there is no schema {:?}: name CloudStack's in [database] url",
+                "there is no schema {:?}: name CloudStack's, usually `cloud`, in [database] url",
                 settings.schema
             )),
             1130 => Some(

@@ -17,6 +17,7 @@ pub use error::DbError;
 pub use history::maybe_orphans;
 pub use queues::Queues;
 pub use rows::Rows;
+pub(super) use scope::near;
 pub use scope::{ScopeError, ScopeWords};
 pub use settings::{DatabaseSettings, Secret, Tls};
 

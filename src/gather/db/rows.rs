@@ -19,7 +19,7 @@ pub struct Rows {
     pub zones: Vec<Zone>,
     /// `cluster`.
     pub clusters: Vec<Cluster>,
-    /// `host`: KVM hypervisors that are not removed.
+    /// `host`: KVM hypervisors that are not removed, and removed ones on which VMs run by their rows.
     pub hosts: Vec<Host>,
     /// `storage_pool`, removed ones too: an old disk may still stand on one.
     pub pools: Vec<Pool>,

@@ -147,10 +147,16 @@ impl Schema {
     /// The first table or column that is needed and missing. `information_schema` shows only what the account may read,
     /// so that a missing privilege looks the same.
     pub fn check(&self, settings: &DatabaseSettings) -> Result<(), DbError> {
+        // Another schema altogether looks like a missing privilege on each of its tables.
+        let other = !NEEDED.iter().any(|(table, _)| self.has(table));
         for (table, columns) in NEEDED {
             let user = settings.user.clone();
             if !self.has(table) {
-                let hint = error::grant(settings);
+                let hint = if other {
+                    error::which_schema(settings)
+                } else {
+                    error::grant(settings)
+                };
                 return Err(DbError::Missing {
                     schema: settings.schema.clone(),
                     table,

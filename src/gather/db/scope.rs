@@ -195,7 +195,7 @@ impl Reader {
 }
 
 /// Up to five names that are much like the word.
-fn near(word: &str, names: Vec<String>) -> Vec<String> {
+pub(in crate::gather) fn near(word: &str, names: Vec<String>) -> Vec<String> {
     let word = word.to_lowercase();
     let mut scored: Vec<(f64, String)> = names
         .into_iter()

@@ -59,6 +59,28 @@ fn a_missing_table_is_named_with_the_grant() {
 }
 
 #[test]
+fn a_schema_that_is_another_ones_is_asked_about() {
+    let db = schema(Shape::V4_22);
+    let mut root = db.root().unwrap();
+    let tables: Vec<String> = root.query("SHOW TABLES").unwrap();
+    root.query_drop("SET FOREIGN_KEY_CHECKS = 0").unwrap();
+    for table in tables {
+        root.query_drop(format!("DROP TABLE `{table}`")).unwrap();
+    }
+    root.query_drop("CREATE TABLE cloud_usage (id INT)").unwrap();
+    let (text, hint) = told(&settings(&db));
+    assert!(text.contains("has no table volumes"), "{text}");
+    assert!(
+        hint.starts_with(&format!(
+            "{:?} shows none of CloudStack's tables: is it the `cloud` schema? Name CloudStack's in [database] url",
+            db.name
+        )),
+        "{hint}"
+    );
+    assert!(hint.contains(&grant(&db, &db.reader)), "{hint}");
+}
+
+#[test]
 fn tables_that_some_releases_lack_may_be_missing() {
     let db = schema(Shape::V4_22);
     for table in ["reconcile_commands", "vm_instance_details", "mshost", "version"] {
@@ -141,6 +163,15 @@ fn no_privilege_on_the_schema_prints_the_grant() {
         "{text}"
     );
     assert!(hint.contains(&grant(&db, &settings.user)), "{hint}");
+    // A misspelt schema looks the same to an account that may not see all of them.
+    let (_, hint) = told(&DatabaseSettings {
+        schema: "clod".to_owned(),
+        ..settings
+    });
+    assert!(
+        hint.starts_with("is \"clod\" CloudStack's schema? It is usually `cloud`"),
+        "{hint}"
+    );
 }
 
 #[test]

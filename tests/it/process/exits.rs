@@ -230,6 +230,16 @@ fn trouble_with_configuration_or_database_leaves_2_and_says_what_to_do() {
         run.stderr
     );
 
+    let mut stage = Stage::healthy();
+    stage.configure("[scan]\nignore = [\"vr-00000000\", \"vr-123\"]");
+    let run = stage.scan(&[]).left(2);
+    assert!(
+        run.stderr
+            .contains("error: scan.ignore: \"vr-123\" is no finding's id")
+            && run.stdout.is_empty(),
+        "{run:?}"
+    );
+
     let run = stage.scan(&["--config", "/nowhere.toml"]);
     assert_eq!(run.code, 2, "{run:?}");
 }

@@ -98,6 +98,95 @@ fn a_host_that_is_skipped_is_a_gap() {
         host["reason"].as_str().unwrap().contains("[libvirt] skip"),
         "{host}"
     );
+    let table = stage.scan(&[]).stdout;
+    assert!(
+        table.contains("\nnot asked: kvm2 (skipped, as [libvirt] skip says)\n")
+            && table.contains("2 of 3 hosts seen"),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_name_in_the_configuration_that_is_no_hosts_is_warned_of_in_one_line() {
+    let mut stage = Stage::healthy();
+    stage.configure("[libvirt]\nskip = [\"kvm22\", \"KVM3\", \"\"]");
+    stage.names("kmv1", "test:///default");
+    let run = stage.scan_json(&[]).left(3);
+    assert_eq!(
+        run.stderr,
+        "warning: no KVM host of the database goes by that name: [libvirt] skip names \"kvm22\" (did you mean kvm2?), \
+         \"\"; [libvirt.hosts] names \"kmv1\" (did you mean kvm1?)\n"
+    );
+    // A scope narrows the rows of VMs, not those of hosts.
+    assert_eq!(stage.scan_json(&["--vm", "worker1"]).stderr, run.stderr);
+    stage.scan_json(&["-q"]).quiet();
+}
+
+#[test]
+fn every_way_to_name_a_host_is_good() {
+    let mut stage = Stage::healthy();
+    let sql = "SELECT uuid, private_ip_address FROM host WHERE name = ?";
+    let (uuid, _): (String, String) = stage.cloud().one(sql, ("kvm1",)).unwrap();
+    let (_, ip): (String, String) = stage.cloud().one(sql, ("kvm2",)).unwrap();
+    stage.configure(&format!("[libvirt]\nskip = [{uuid:?}, {ip:?}, \"Kvm3\"]"));
+    let document = stage.scan_json(&[]).left(3).quiet().json();
+    assert_eq!(document["summary"]["hosts_unseen"], 3);
+}
+
+#[test]
+fn a_removed_host_that_running_vms_still_name_is_named_and_said_to_be_removed() {
+    let mut stage = Stage::healthy();
+    let sql = "UPDATE host SET removed = '2026-09-01 10:00:00', cluster_id = NULL WHERE name = 'kvm3'";
+    stage.cloud().exec(sql, ()).unwrap();
+    // The machine is a host again, under a row of its own.
+    let uri = stage.paper.uri("kvm3");
+    stage.reach("kvm3", "qemu+tcp://127.0.0.1:1/system");
+    stage.add_host(9, &uri);
+    let why = "its row is removed since 2026-09-01T10:00:00Z, and rows of running VMs still name it";
+    let document = stage.scan_json(&[]).left(1).quiet().json();
+    let gone = host(&document, "kvm3");
+    assert_eq!(
+        (&gone["status"], &gone["reason"], &gone["uri"]),
+        (&"not-asked".into(), &why.into(), &Value::Null)
+    );
+    assert_eq!(document["summary"]["hosts_unseen"], 1);
+    assert_eq!(document["not_ruled_out"][0]["hosts"], serde_json::json!(["kvm3"]));
+    let what = document["not_ruled_out"][0]["what"].as_str().unwrap();
+    assert!(what.contains("whose row is removed"), "{what}");
+    let table = stage.scan(&[]).stdout.replace("\n  ", " ");
+    assert!(table.contains(&format!("not asked: kvm3 ({why})")), "{table}");
+    let run = stage.scan(&["--host", "kvm3"]).left(2);
+    assert!(
+        run.stderr.contains("no host is called \"kvm3\""),
+        "{}",
+        run.stderr
+    );
+
+    // Once no row names it, it is no host any more.
+    let sql = "UPDATE vm_instance SET host_id = 9 WHERE host_id = 3";
+    stage.cloud().exec(sql, ()).unwrap();
+    let run = stage.scan_json(&[]).left(0);
+    let hosts = run.json()["hosts"].as_array().unwrap().len();
+    assert_eq!(hosts, 3, "{run:?}");
+}
+
+#[test]
+fn a_removed_row_of_the_same_name_spoils_no_live_one() {
+    let mut stage = Stage::healthy();
+    let sql = "UPDATE host SET removed = '2026-09-01 10:00:00', cluster_id = NULL WHERE name = 'kvm3'";
+    stage.cloud().exec(sql, ()).unwrap();
+    stage.cloud().add(crate::lab::rows::Row::host(9, "kvm3")).unwrap();
+    let document = stage.scan_json(&[]).left(1).quiet().json();
+    let hosts = document["hosts"].as_array().unwrap();
+    let told: Vec<&str> = hosts.iter().map(|h| h["status"].as_str().unwrap()).collect();
+    assert_eq!(told, ["seen", "seen", "not-asked", "seen"], "{document}");
+    assert_eq!(
+        (
+            &document["summary"]["hosts_seen"],
+            &document["summary"]["hosts_unseen"]
+        ),
+        (&3.into(), &1.into())
+    );
 }
 
 #[test]
