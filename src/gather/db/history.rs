@@ -6,13 +6,16 @@ use super::seen::paths;
 use super::{DbError, Reader};
 use crate::model::{Domain, JobId, Record, RecordSource, Records, Step, Volume, VolumeId, Work, serial_of};
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 /// Volumes per statement.
 const CHUNK: usize = 1000;
 /// Rows kept of each table for one volume, newest first.
 const KEPT: usize = 500;
 /// `event` has millions of rows in an old cloud, and not every release has an index for this: history is worth no more.
-const SECONDS: u32 = 20;
+const LONGEST: Duration = Duration::from_secs(20);
+/// What is left to it where the time for the whole run is all but up.
+const SHORTEST: Duration = Duration::from_millis(500);
 
 /// Volumes that no row claims and that some disk may be, by its serial or a name of its source: all orphans, and a few
 /// others. Cheaper than a sight, which is made once, when everything is read.
@@ -56,7 +59,7 @@ pub fn maybe_orphans<'v>(
 
 impl Reader {
     /// Reads what `event` and `usage_event` say of volumes, in one transaction. A table that is not there, may not be
-    /// read, or takes longer than 20 seconds is said and no error: nothing that may be done depends on it.
+    /// read, or takes longer than 20 seconds (or the run's own limit) is said and no error: nothing that may be done depends on it.
     ///
     /// # Errors
     /// When no transaction can be had, or the jobs cannot be read.
@@ -67,7 +70,10 @@ impl Reader {
             return Ok(out);
         }
         self.begin()?;
-        self.limit(SECONDS);
+        let left = self
+            .end
+            .map_or(LONGEST, |end| end.saturating_duration_since(Instant::now()));
+        self.limit(left.clamp(SHORTEST, LONGEST));
         for chunk in volumes.chunks(CHUNK) {
             let starts = self.starts(chunk, &mut out)?;
             let events = self.events(chunk, &starts);
@@ -75,7 +81,7 @@ impl Reader {
             let usage = self.usage(chunk);
             keep("usage_event", usage, chunk, &mut out);
         }
-        self.limit(0);
+        self.limit(Duration::ZERO);
         self.end()?;
         for records in out.values_mut() {
             records.all.sort_by_key(|r| (r.time, r.source, r.id));
@@ -84,11 +90,11 @@ impl Reader {
     }
 
     /// Limits every statement's time; 0 takes the limit away. MySQL 5.6 knows none, and does without.
-    fn limit(&mut self, seconds: u32) {
+    fn limit(&mut self, limit: Duration) {
         let sql = if self.server.contains("MariaDB") {
-            format!("SET SESSION max_statement_time = {seconds}")
+            format!("SET SESSION max_statement_time = {}", limit.as_secs_f64())
         } else {
-            format!("SET SESSION max_execution_time = {}", seconds * 1000)
+            format!("SET SESSION max_execution_time = {}", limit.as_millis())
         };
         let _ = self.run("the session", &sql);
     }

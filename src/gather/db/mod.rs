@@ -27,7 +27,7 @@ use mysql::{Conn, Opts, OptsBuilder, Params, Row, SslOpts};
 use schema::Schema;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// CloudStack releases whose tables volrecon was taught: 4.15 to 4.23.
 const KNOWN: std::ops::RangeInclusive<u32> = 15..=23;
@@ -46,6 +46,8 @@ pub struct Reader {
     queries: usize,
     /// A transaction is open: the rows' one stays so until the second read.
     open: bool,
+    /// When the time for everything is up.
+    end: Option<Instant>,
 }
 
 impl Reader {
@@ -72,6 +74,7 @@ impl Reader {
             warnings: Vec::new(),
             queries: 0,
             open: false,
+            end: Instant::now().checked_add(limit),
         };
         reader.run("the session", "SET time_zone = '+00:00'")?;
         // MariaDB and MySQL name the variable differently; the statement is one.
