@@ -69,7 +69,7 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let plain = dir.path().join("management-server.log");
     let mut out = BufWriter::with_capacity(1 << 20, File::create(&plain).unwrap());
-    let bytes = write(&mut out, mib);
+    let bytes = write(&mut out, mib).unwrap();
     out.flush().unwrap();
     println!(
         "{bytes} bytes of a made-up management log; peak {} before it is read",
@@ -98,7 +98,7 @@ fn main() {
         BufWriter::new(File::create(&packed).unwrap()),
         Compression::fast(),
     );
-    write(&mut gzip, mib / 4);
+    write(&mut gzip, mib / 4).unwrap();
     gzip.finish().unwrap().flush().unwrap();
     wanted.jobs.clear();
     run("gzip, no line matches", &packed, &wanted);

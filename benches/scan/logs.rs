@@ -39,11 +39,11 @@ impl Bench {
 
         let plain = self.session.path("management-server.log");
         let mut out = BufWriter::with_capacity(1 << 20, File::create(&plain)?);
-        let bytes = made_up::write(&mut out, MIB);
+        let bytes = made_up::write(&mut out, MIB)?;
         out.flush()?;
         let packed = self.session.path("management-server.log.gz");
         let mut gzip = GzEncoder::new(BufWriter::new(File::create(&packed)?), Compression::fast());
-        let unpacked = made_up::write(&mut gzip, MIB / 4);
+        let unpacked = made_up::write(&mut gzip, MIB / 4)?;
         gzip.finish()?.flush()?;
 
         let explain = |log: Option<&Path>| -> Result<Run> {

@@ -1,7 +1,8 @@
 //! One volume's case: what its row says, who holds it, and what stands in the way of judging it.
 
-use super::cause::{self, History, Orphan};
+use super::cause::{self, Orphan};
 use super::class::Class;
+use super::history::History;
 use crate::model::{Vm, VmId, Volume};
 use crate::sight::{Flux, Held, Obstacle, Sight, Who};
 use std::cell::OnceCell;

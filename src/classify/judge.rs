@@ -1,9 +1,9 @@
 //! The judge: tries the classes in their order for every VM, volume and disk.
 
 use super::case::{Answer, Case};
-use super::cause::History;
 use super::class::{Class, Severity};
 use super::finding::{Finding, Mark, NotJudged, Subject, Verdicts};
+use super::history::History;
 use super::rules::{
     deleted_in_use, double_open, foreign_holder, incomplete_detach, lost_attach, missing_disk,
     pending_straggler, slot_mismatch, split_vm, straggler_detach, unknown_disk, vm_drift, wrong_vm,

@@ -2,7 +2,7 @@
 //!
 //! Nothing is smoothed: two witnesses that tell of one moment alike are one line with two sources, any other two are two.
 
-use super::cause::History;
+use super::history::History;
 use super::{logged, tell};
 use crate::model::{
     Failure, Job, JobId, JobKind, JobState, Record, RecordSource, Records, Step, VmId, Volume, Work,

@@ -12,6 +12,7 @@ mod class;
 mod doubt;
 mod equivalent;
 mod finding;
+mod history;
 mod judge;
 mod line;
 mod logged;
@@ -23,13 +24,13 @@ mod timeline;
 
 pub use account::{Account, account, id_without_hosts};
 pub use case::{Answer, Case};
-pub use cause::History;
 pub use class::{Class, Severity};
 pub use equivalent::{Equivalent, equivalents};
 pub use finding::{
     Action, Block, BlockedBy, Cause, Claim, Confidence, Finding, Holder, InUse, Mark, Moment, NotJudged,
     Offer, Remedy, Subject, Verdicts, VmRef, VolumeRef,
 };
+pub use history::History;
 pub use judge::classify;
 pub use line::Line;
 pub use queue::{QueueState, QueuedJob, queue};

@@ -1,6 +1,6 @@
 //! One volume's history for `explain`: its lines, what they did, and what they leave in doubt.
 
-use super::cause::History;
+use super::history::History;
 use super::line::{Line, Phase, lines};
 use super::{doubt, tell};
 use crate::classify::Finding;

@@ -216,9 +216,8 @@ impl Reader {
         let ids = list(volumes.iter().map(|v| v.id.0));
         let sql = self.schema.fit(include_str!("../sql/usage.sql"), &ids);
         let found = self.read("usage_event", &sql, |c| {
-            Ok(usage(c)?
-                .map(|record| Ok((c.id(3, VolumeId)?, record)))
-                .transpose()?)
+            let record = usage(c)?;
+            record.map(|record| Ok((c.id(3, VolumeId)?, record))).transpose()
         });
         Ok(found
             .map_err(|e| Missing::failed("usage_event", &e))?
