@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 mod moved;
+mod pending;
 
 /// The old VM, and the one that the volume goes to.
 const A: u64 = 201;
