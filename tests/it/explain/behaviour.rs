@@ -14,6 +14,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+mod cancelled;
+mod doubts;
 mod moved;
 mod pending;
 
