@@ -46,6 +46,27 @@ impl Act {
         self.work == Work::Detach && (self.succeeded() || self.cancelled && self.done.is_some())
     }
 
+    /// It was cancelled, and nobody says that it succeeded: whether its thread cleared the row is not on record.
+    pub fn may_only_have_cleared(&self) -> bool {
+        self.may_have_cleared() && !self.succeeded()
+    }
+
+    /// A moment of which nobody says whose it was.
+    pub fn is_nameless(&self) -> bool {
+        let by_job = self.job.or(self.work_job).is_some();
+        let by_vm = self.vm.is_some() || self.vm_name.is_some() || self.no_disk_in.is_some();
+        !by_job && !by_vm && self.asked.is_none()
+    }
+
+    /// A moment without a name lies within this work: its worker counts usage before its job is ended, at times seconds before.
+    fn spans(&self, moment: &Self) -> bool {
+        let did = self.succeeded() || self.may_have_cleared();
+        let (Some(asked), Some(end), Some(at)) = (self.asked, self.at(), moment.at()) else {
+            return false;
+        };
+        self.work == moment.work && did && !self.is_nameless() && asked <= at && at <= end
+    }
+
     /// Nobody says how it ended.
     pub fn is_open(&self) -> bool {
         self.done.is_none() && !self.pending
@@ -96,6 +117,11 @@ impl Act {
     }
 }
 
+/// Usage was counted for it, in the second in which it ended.
+fn is_counted(line: &Line) -> bool {
+    line.source == "usage_event" || line.confirmed_by.contains(&"usage_event")
+}
+
 /// Puts lines together, by the end of each act; those that have not ended first.
 pub(super) fn acts(lines: &[Line]) -> Vec<Act> {
     let mut out: Vec<(Act, Vec<&Line>)> = Vec::new();
@@ -125,7 +151,21 @@ pub(super) fn acts(lines: &[Line]) -> Vec<Act> {
         act.take(line);
         out.push((act, vec![line]));
     }
+    let counted: Vec<bool> = out
+        .iter()
+        .map(|(_, own)| own.iter().any(|line| is_counted(line)))
+        .collect();
     let mut acts: Vec<Act> = out.into_iter().map(|(act, _)| act).collect();
+    let within = |act: &Act| {
+        let mut others = acts.iter().zip(&counted).filter(|(_, counted)| !**counted);
+        others.any(|(other, _)| other.spans(act))
+    };
+    let own: Vec<bool> = acts
+        .iter()
+        .map(|act| !(act.is_nameless() && within(act)))
+        .collect();
+    let mut own = own.into_iter();
+    acts.retain(|_| own.next().unwrap_or(true));
     acts.sort_by_key(|act| (act.at(), act.job));
     acts
 }

@@ -4,8 +4,9 @@ use super::line::{Line, Phase};
 use super::tell;
 use super::timeline::Timeline;
 use crate::classify::Finding;
-use crate::model::{Volume, Work};
+use crate::model::{Job, JobId, Volume, Work};
 use crate::sight::Sight;
+use std::collections::BTreeMap;
 
 /// The row, and libvirt, against what was last done.
 pub(super) fn contradict(sight: &Sight<'_>, volume: &Volume, finding: Option<&Finding>, out: &mut Timeline) {
@@ -104,7 +105,9 @@ pub(super) fn unknown(
     };
     let cancelled = sight.evidence.jobs.iter().filter(|job| job.cancelled_blocking);
     let near = cancelled.filter(|job| job.volume == Some(volume.id) || job.vm.is_some_and(vms));
-    out.unknown.extend(near.map(|job| {
+    // The work job and the API job that waited for it are one.
+    let near: BTreeMap<JobId, &Job> = near.map(|job| (job.number(), job)).collect();
+    out.unknown.extend(near.into_values().map(|job| {
         format!(
             "job-{} ({}) was cancelled as blocking others{}: its thread was not stopped, and whether it still acts cannot be seen",
             job.number(),

@@ -166,7 +166,7 @@ fn of_job(sight: &Sight<'_>, job: &Job, lines: &mut Vec<Line>) {
             work_job: (job.kind == JobKind::Work).then_some(job.id),
             ..Key::default()
         },
-        cancelled: job.cancelled_blocking,
+        cancelled: job.cancelled_blocking || job.failure == Some(Failure::Restart),
         ..Line::new(time, "async_job", phase, what)
     };
     let verb = verb(job.work);

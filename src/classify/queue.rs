@@ -3,6 +3,7 @@
 //! A VM's jobs run one after another, but nothing orders the queues of two VMs: a detach that waits here may run after
 //! an attach that was asked for later, there. It finds the row as it then is, and compares nothing.
 
+use super::rules::pending_straggler::can_be_cleared;
 use super::tell;
 use crate::model::{Job, JobId, JobKind, Vm, VmId, VmState, Volume, VolumeId, Work};
 use crate::sight::Sight;
@@ -176,7 +177,7 @@ fn outlook(
     volume: Option<&Volume>,
     before: Option<&Job>,
 ) -> Option<String> {
-    let (meant, volume) = (job.vm?, volume.filter(|v| sight.is_judged(v))?);
+    let (meant, volume) = (job.vm?, volume.filter(|v| can_be_cleared(sight, v))?);
     let name = tell::instance(sight, meant);
     // The worker asks the hypervisor only for a VM that is Running.
     let runs = vm.is_some_and(|vm| vm.removed.is_none() && vm.state == VmState::Running);

@@ -157,7 +157,10 @@ fn volume_in(evidence: &Evidence, word: &str) -> Result<VolumeId, ScopeError> {
             .is_some_and(|text| text.eq_ignore_ascii_case(word))
     };
     let named = |v: &&Volume| is(&v.uuid) || (v.removed.is_none() && (is(&v.name) || is(&v.path)));
-    let found: Vec<&Volume> = evidence.volumes.iter().filter(named).collect();
+    let mut found: Vec<&Volume> = evidence.volumes.iter().filter(named).collect();
+    if found.iter().filter(|v| is(&v.uuid)).count() == 1 {
+        found.retain(|v| is(&v.uuid));
+    }
     match found.as_slice() {
         [one] => Ok(one.id),
         [] => {

@@ -1,8 +1,9 @@
 //! In flux: what CloudStack is at work on. Reported, never judged, never repaired.
 
 use super::{Sight, Who};
-use crate::model::{Job, JobState, Reconcile, RunState, Vm, VmId, Volume, VolumeId, Work};
+use crate::model::{Job, JobId, JobState, Reconcile, RunState, Vm, VmId, Volume, VolumeId, Work};
 use jiff::Timestamp;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 /// Why a volume or a VM is in flux.
@@ -112,9 +113,13 @@ impl<'e> Sight<'e> {
         for vm in self.vms.iter() {
             vms.extend(self.state_of_vm(vm).map(|flux| (vm.id, flux)));
         }
+        // An API job is on no queue: where it is, its work job says.
+        let work = self.pending().filter_map(|job| Some((job.api?, job.running)));
+        let queued: HashMap<JobId, Option<bool>> = work.collect();
         for job in self.pending() {
             let stuck = job.abandoned || self.is_old(job.created);
-            let why = job_text(job);
+            let running = queued.get(&job.id).copied().unwrap_or(job.running);
+            let why = job_text(job, running);
             match (job.work, job.volume, job.vm) {
                 (Work::Vm, _, Some(vm)) => {
                     let migration = job.command.contains("Migrat");
@@ -279,12 +284,8 @@ fn merge<K>(entry: Entry<'_, K, Flux>, flux: &Flux) {
     old.migration |= flux.migration;
 }
 
-fn job_text(job: &Job) -> String {
-    let at = if job.running == Some(false) {
-        "waits"
-    } else {
-        "runs"
-    };
+fn job_text(job: &Job, running: Option<bool>) -> String {
+    let at = if running == Some(false) { "waits" } else { "runs" };
     let lost = if job.abandoned {
         ", and its management server is gone"
     } else {

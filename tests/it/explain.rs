@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
+mod behaviour;
 mod history;
 mod output;
 

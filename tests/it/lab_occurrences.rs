@@ -238,11 +238,11 @@ fn occurrence_2_names_both_jobs_and_offers_to_adopt() -> Result<()> {
 }
 
 #[test]
-fn occurrence_4_says_that_no_history_is_left() -> Result<()> {
+fn occurrence_4_has_only_events_left_and_names_no_job() -> Result<()> {
     let document = on_paper("says4", fourth, Telling::AS_SHIPPED)?;
     let finding = &document["findings"][0];
     ensure!(
-        finding["confidence"] == "unproven" && finding["cause"]["job"].is_null(),
+        finding["confidence"] == "likely" && finding["cause"]["job"].is_null(),
         "{finding:#}"
     );
     Ok(())

@@ -84,26 +84,34 @@ impl Play<'_> {
     }
 
     pub(super) fn complete(&mut self, at: &str, job: &Job, end: &End) -> Result<()> {
-        let now = self.shift.apply(at)?;
         let volume = self.volume(job.volume)?;
-        let (status, code, work, api) = match end {
+        match end {
             End::Succeeded => {
                 let shown = format!(
                     "org.apache.cloudstack.api.response.VolumeResponse/volume/{{\"id\":\"{}\"}}",
                     volume.uuid
                 );
-                (1, 0, payload::result(job.volume), shown)
+                self.write_end(at, job, (1, &(0, payload::result(job.volume)), &(0, shown)))
             }
-            End::Failed(why) => (
-                2,
-                EXCEPTION,
-                payload::failure(EXCEPTION, why),
-                payload::failure(EXCEPTION, why),
-            ),
-        };
+            End::Failed(why) => {
+                let (work, api) = (payload::thrown(why), payload::failure(EXCEPTION, why));
+                self.write_end(at, job, (2, &(EXCEPTION, work), &(EXCEPTION, api)))
+            }
+        }
+    }
+
+    /// Status, and code and result of the work job and of the API job.
+    pub(super) fn write_end(
+        &mut self,
+        at: &str,
+        job: &Job,
+        (status, work, api): (u32, &(u32, String), &(u32, String)),
+    ) -> Result<()> {
+        let now = self.shift.apply(at)?;
+        let volume = self.volume(job.volume)?;
         let sql = "UPDATE async_job SET job_status = ?, job_result_code = ?, job_result = ?, job_complete_msid = ?, last_updated = ?, \
                    removed = ?, job_executing_msid = NULL WHERE id = ? AND job_status = 0";
-        for (id, result) in [(job.work, work), (job.api, api)] {
+        for (id, (code, result)) in [(job.work, work), (job.api, api)] {
             self.cloud
                 .exec(sql, (status, code, result, MSID, &now, &now, id))?;
         }
@@ -118,12 +126,13 @@ impl Play<'_> {
         } else {
             ("VOLUME.DETACH", "detaching")
         };
-        let (level, text) = match end {
-            End::Succeeded => (
+        let (level, text) = if status == 1 {
+            (
                 "INFO",
                 format!("Successfully completed {verb} volume. {}", volume.uuid),
-            ),
-            End::Failed(_) => ("ERROR", format!("Error while {verb} volume. {}", volume.uuid)),
+            )
+        } else {
+            ("ERROR", format!("Error while {verb} volume. {}", volume.uuid))
         };
         let row = Row::event(kind, "Completed", &text, &now)
             .set("level", level)

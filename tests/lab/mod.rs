@@ -13,6 +13,7 @@ pub mod cmd;
 pub mod domxml;
 pub mod guest;
 pub mod hosts;
+pub mod late;
 pub mod ledger;
 pub mod maria;
 pub mod occurrences;

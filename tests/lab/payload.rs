@@ -63,6 +63,22 @@ pub fn failure(code: u32, text: &str) -> String {
     format!("org.apache.cloudstack.api.response.ExceptionResponse/null/{inner}")
 }
 
+/// A failed work job's `job_result`: an exception as Java serialises it, so that no words of it can be searched for. Its shape only.
+pub fn thrown(text: &str) -> String {
+    let mut out = Stream {
+        bytes: vec![0xac, 0xed, 0x00, 0x05, 0x73],
+        long_class: false,
+    };
+    out.class(
+        "com.cloud.utils.exception.CloudRuntimeException",
+        0x0a5b_0a5b_0a5b_0a5b,
+        0,
+    );
+    out.bytes.extend([0x78, 0x70, 0x74]);
+    out.text(text);
+    base64(&out.bytes)
+}
+
 struct Stream {
     bytes: Vec<u8>,
     long_class: bool,

@@ -4,7 +4,7 @@
 //! compares nothing, the agent takes *not found* for success, and the completion clears the row whoever owns it. It must never be kinder
 //! than that, except in the one place that is asked for (`Completion::CompareAndSwap`). No detach is judged by the scanner's own code.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::domxml::{Disk, Pool, Source};
 use super::rows::{Cloud, MSID};
@@ -58,13 +58,15 @@ pub(super) struct Volume {
     pub(super) vm: Option<u64>,
     pub(super) device: Option<u64>,
     pub(super) pool: Pool,
+    /// `removed` is set: the worker's own reading does not find it.
+    removed: bool,
 }
 
-struct Vm {
-    uuid: String,
-    instance: String,
-    state: String,
-    host: Option<String>,
+pub(super) struct Vm {
+    pub(super) uuid: String,
+    pub(super) instance: String,
+    pub(super) state: String,
+    pub(super) host: Option<String>,
 }
 
 impl Play<'_> {
@@ -188,8 +190,14 @@ impl Play<'_> {
         self.end(end, job)
     }
 
-    fn detach_worker(&mut self, at: &str, job: &Job) -> Result<()> {
+    pub(super) fn detach_worker(&mut self, at: &str, job: &Job) -> Result<()> {
         let (volume, vm) = (self.volume(job.volume)?, self.vm(job.vm)?);
+        if volume.removed {
+            // The worker does not see a removed row, and does not ask whether it saw one.
+            bail!(
+                "java.lang.NullPointerException: Cannot invoke \"com.cloud.storage.Volume.getName()\" because \"volume\" is null"
+            );
+        }
         if vm.state == "Running" {
             let host = vm.host.as_deref().context("no host")?;
             let fail = || format!("Failed to detach volume {} from VM {}", volume.name, vm.instance);
@@ -206,7 +214,8 @@ impl Play<'_> {
                 .iter()
                 .find(|(_, held)| held.eq_ignore_ascii_case(source.path()))
             {
-                self.hands.detach(host, &vm.instance, target).with_context(fail)?;
+                let gone = self.hands.detach(host, &vm.instance, target);
+                gone.map_err(|why| anyhow!("{}; {why:#}", fail()))?;
             }
         }
         let at_db = self.shift.apply(at)?;
@@ -219,7 +228,8 @@ impl Play<'_> {
                 self.cloud.exec(&only, (&at_db, job.volume, job.vm, job.device))?
             }
         };
-        if changed > 0 {
+        // Shipped, it asks nobody whether anything was changed.
+        if changed > 0 || self.completion == Completion::AsShipped {
             self.usage(at, "VOLUME.DETACH", job.volume)
         } else {
             Ok(())
@@ -270,30 +280,6 @@ impl Play<'_> {
         self.usage(at, "VOLUME.ATTACH", volume)
     }
 
-    /// A successful hot-plug whose answer is lost: the agent has done its part, the row never hears of it, and the job fails.
-    pub fn end_attach_unheard(&mut self, at: &str, job: &Job) -> Result<()> {
-        let (volume, vm) = (self.volume(job.volume)?, self.vm(job.vm)?);
-        let device = match job.device {
-            Some(device) => device,
-            None => self.next_device(job.vm)?,
-        };
-        self.state(at, job.volume, "Attaching")?;
-        let disk = Disk::new(
-            Source::of(&volume.pool, &volume.path, None),
-            &volume.format,
-            device,
-            &volume.uuid,
-        );
-        self.hands
-            .attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
-        self.state(at, job.volume, "Ready")?;
-        self.complete(
-            at,
-            job,
-            &End::Failed("job cancelled because of management server restart or shutdown".to_owned()),
-        )
-    }
-
     /// The lowest free device id from 1 on, never 3, by the rows alone.
     pub fn next_device(&mut self, vm: u64) -> Result<u64> {
         let sql = "SELECT device_id FROM volumes WHERE instance_id = ? AND removed IS NULL";
@@ -326,8 +312,8 @@ impl Play<'_> {
     }
 
     pub(super) fn volume(&mut self, id: u64) -> Result<Volume> {
-        let sql = "SELECT uuid, name, path, format, state, instance_id, device_id, pool_id FROM volumes WHERE id = ?";
-        let (uuid, name, path, format, state, vm, device, pool): (_, _, _, _, _, _, _, u64) =
+        let sql = "SELECT uuid, name, path, format, state, instance_id, device_id, pool_id, removed IS NOT NULL FROM volumes WHERE id = ?";
+        let (uuid, name, path, format, state, vm, device, pool, removed): (_, _, _, _, _, _, _, u64, bool) =
             self.cloud.one(sql, (id,))?;
         Ok(Volume {
             uuid,
@@ -338,10 +324,11 @@ impl Play<'_> {
             vm,
             device,
             pool: self.pool(pool)?,
+            removed,
         })
     }
 
-    fn vm(&mut self, id: u64) -> Result<Vm> {
+    pub(super) fn vm(&mut self, id: u64) -> Result<Vm> {
         let sql = "SELECT m.uuid, m.instance_name, m.state, h.name FROM vm_instance m LEFT JOIN host h ON h.id = m.host_id WHERE m.id = ?";
         let (uuid, instance, state, host) = self.cloud.one(sql, (id,))?;
         Ok(Vm {

@@ -19,7 +19,13 @@ pub struct Paper {
     dir: PathBuf,
     hosts: RefCell<BTreeMap<String, Vec<Domain>>>,
     pool: (String, String, Option<String>),
+    /// Guests that do not let go of a disk, and whether they were asked to.
+    deaf: RefCell<BTreeMap<(String, String), bool>>,
 }
+
+/// What an agent says when a guest has not let go of a disk in `wait.detach.device`.
+pub const NOT_IN_TIME: &str = "Could not detach volume after sending the command and waiting for [10000] milliseconds. Probably the VM does \
+                               not support the sent detach command or the device is busy at the moment. Try again in a couple of minutes.";
 
 impl Paper {
     /// Hosts without guests.
@@ -37,6 +43,7 @@ impl Paper {
                 "cloudstack".into(),
                 Some("cloudstack:secret".into()),
             ),
+            deaf: RefCell::default(),
         };
         let names: Vec<String> = paper.hosts.borrow().keys().cloned().collect();
         names.iter().try_for_each(|name| paper.save(name))?;
@@ -53,6 +60,24 @@ impl Paper {
             .keys()
             .map(|host| (host.clone(), self.uri(host)))
             .collect()
+    }
+
+    /// From now on this guest does not answer when it is asked to let go of that disk.
+    pub fn deafen(&self, domain: &str, target: &str) {
+        let key = (domain.to_owned(), target.to_owned());
+        self.deaf.borrow_mut().insert(key, false);
+    }
+
+    /// It lets go after all, long after it was asked.
+    pub fn let_go(&self, host: &str, domain: &str, target: &str) -> Result<()> {
+        let asked = self
+            .deaf
+            .borrow_mut()
+            .remove(&(domain.to_owned(), target.to_owned()));
+        if asked != Some(true) {
+            bail!("nobody asked {domain} to let go of {target}");
+        }
+        self.detach(host, domain, target)
     }
 
     fn file(&self, host: &str) -> PathBuf {
@@ -112,6 +137,19 @@ impl Hands for Paper {
     }
 
     fn detach(&self, host: &str, domain: &str, target: &str) -> Result<()> {
+        if let Some(asked) = self
+            .deaf
+            .borrow_mut()
+            .get_mut(&(domain.to_owned(), target.to_owned()))
+        {
+            if std::mem::replace(asked, true) {
+                let at = target.bytes().next_back().map_or(0, |letter| letter - b'a');
+                bail!(
+                    "org.libvirt.LibvirtException: internal error: unable to execute QEMU command 'device_del': Device virtio-disk{at} is already in the process of unplug"
+                );
+            }
+            bail!("{NOT_IN_TIME}");
+        }
         self.change(host, |guests| {
             let guest = find(guests, domain)?;
             let mark = format!("<target dev='{target}'");

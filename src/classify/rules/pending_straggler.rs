@@ -4,7 +4,7 @@ use super::Story;
 use crate::classify::class::Class;
 use crate::classify::finding::{Cause, Finding, Moment, Subject};
 use crate::classify::tell;
-use crate::model::{Job, JobKind, VolumeId, Work};
+use crate::model::{Job, JobKind, Volume, VolumeId, Work};
 use crate::sight::Sight;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,13 @@ pub const STORY: Story = Story {
     what_to_do: "Nothing repairs it from outside. Wait for the job before attaching the volume anywhere; scan again after it. If the volume is attached elsewhere when it runs, expect a straggler-detach. The volume is offered no repair until the job has run.",
 };
 
+/// Whether there is, or can be, an attachment that a detach could clear. A row that is deleted and names no VM is given none: a detach that
+/// was asked for before a live migration has such a row, since the volume went on under another id.
+#[must_use]
+pub fn can_be_cleared(sight: &Sight<'_>, volume: &Volume) -> bool {
+    sight.is_judged(volume) && !(volume.is_deleted() && volume.instance.is_none())
+}
+
 /// One finding a volume.
 #[must_use]
 pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
@@ -30,7 +37,7 @@ pub fn findings(sight: &Sight<'_>) -> Vec<Finding> {
     }
     let mut out = Vec::new();
     for (id, jobs) in detaches {
-        let Some(volume) = sight.volume(id).filter(|v| sight.is_judged(v)) else {
+        let Some(volume) = sight.volume(id).filter(|v| can_be_cleared(sight, v)) else {
             continue;
         };
         let stray = |job: &&&Job| job.vm.is_some() && job.vm != volume.instance;

@@ -216,8 +216,8 @@ impl Reader {
         let ids = list(volumes.iter().map(|v| v.id.0));
         let sql = self.schema.fit(include_str!("../sql/usage.sql"), &ids);
         let found = self.read("usage_event", &sql, |c| {
-            let record = usage(c)?;
-            record.map(|record| Ok((c.id(3, VolumeId)?, record))).transpose()
+            let Some(record) = usage(c)? else { return Ok(None) };
+            Ok(Some((c.id(3, VolumeId)?, record)))
         });
         Ok(found
             .map_err(|e| Missing::failed("usage_event", &e))?

@@ -169,25 +169,26 @@ impl Reader {
     fn one(&mut self, kind: &Kind, word: &str) -> Result<u64, ScopeError> {
         let params = vec![word.to_owned(); kind.times];
         let found = self.ask(kind.word, kind.find, params, |c| {
-            let id = c.number(0)?.unwrap_or_default();
-            Ok((
-                id,
-                format!(
-                    "{} ({})",
-                    c.text(1).unwrap_or_default(),
-                    c.text(2).unwrap_or_default()
-                ),
-            ))
+            let (id, uuid) = (c.number(0)?.unwrap_or_default(), c.text(1).unwrap_or_default());
+            let text = format!("{uuid} ({})", c.text(2).unwrap_or_default());
+            Ok((id, uuid.eq_ignore_ascii_case(word), text))
         })?;
+        // A uuid is one row's, whatever others are called or lie under: what is left of a volume that moved has its uuid as a path.
+        let exact: Vec<u64> = found
+            .iter()
+            .filter(|(_, is, _)| *is)
+            .map(|(id, ..)| *id)
+            .collect();
         match found.as_slice() {
-            [(id, _)] => Ok(*id),
+            [(id, ..)] => Ok(*id),
+            _ if exact.len() == 1 => Ok(exact[0]),
             many => {
                 let names = if many.is_empty() {
                     self.read(kind.word, kind.names, |c| Ok(c.text(0).unwrap_or_default()))?
                 } else {
                     Vec::new()
                 };
-                let found: Vec<String> = many.iter().map(|(_, text)| text.clone()).collect();
+                let found: Vec<String> = many.iter().map(|(.., text)| text.clone()).collect();
                 Err(ScopeError::of(kind.word, word, &found, names))
             }
         }
