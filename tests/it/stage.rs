@@ -85,8 +85,10 @@ pub fn classes(document: &serde_json::Value) -> Vec<&str> {
 
 /// A command that runs volrecon and sees nothing of this process's environment.
 pub fn command(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_volrecon"));
+    // As a terminal starts it: tests that run in the background inherit a SIGINT that is ignored.
+    let mut command = Command::new("env");
     command
+        .args(["--default-signal=INT", env!("CARGO_BIN_EXE_volrecon")])
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("HOME", home)

@@ -52,8 +52,14 @@ fn a_shell_sees_130_and_143() {
         let script = "\"$0\" scan --config \"$1\" -o json >out 2>err & pid=$!; read -r _; kill -$2 $pid; wait $pid; echo $?";
         // An interactive shell leaves SIGINT to its children; a script's background child would ignore it.
         let script = format!("set -m; {script}");
-        let mut shell = Command::new("bash")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_volrecon")])
+        let mut shell = Command::new("env")
+            .args([
+                "--default-signal=INT",
+                "bash",
+                "-c",
+                &script,
+                env!("CARGO_BIN_EXE_volrecon"),
+            ])
             .arg(stage.config())
             .arg(signal)
             .current_dir(stage.path(""))
