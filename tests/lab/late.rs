@@ -19,19 +19,8 @@ impl Play<'_> {
     /// A successful hot-plug whose answer is lost: the agent has done its part, the row never hears of it, and the job fails.
     pub fn end_attach_unheard(&mut self, at: &str, job: &Job) -> Result<()> {
         let (volume, vm) = (self.volume(job.volume)?, self.vm(job.vm)?);
-        let device = match job.device {
-            Some(device) => device,
-            None => self.next_device(job.vm)?,
-        };
         self.state(at, job.volume, "Attaching")?;
-        let disk = Disk::new(
-            Source::of(&volume.pool, &volume.path, None),
-            &volume.format,
-            device,
-            &volume.uuid,
-        );
-        self.hands
-            .attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
+        self.plug_in(job, &volume, &vm)?;
         self.state(at, job.volume, "Ready")?;
         self.complete(
             at,

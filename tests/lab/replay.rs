@@ -256,6 +256,12 @@ impl Play<'_> {
     }
 
     fn plug(&mut self, at: &str, job: &Job, volume: &Volume, vm: &Vm) -> Result<()> {
+        let device = self.plug_in(job, volume, vm)?;
+        self.write_attached(at, job.volume, job.vm, device)
+    }
+
+    /// Libvirt's part of an attach: gives the device id.
+    pub(super) fn plug_in(&mut self, job: &Job, volume: &Volume, vm: &Vm) -> Result<u64> {
         let device = match job.device {
             Some(device) => device,
             None => self.next_device(job.vm)?,
@@ -270,7 +276,7 @@ impl Play<'_> {
             self.hands
                 .attach(vm.host.as_deref().context("no host")?, &vm.instance, &disk)?;
         }
-        self.write_attached(at, job.volume, job.vm, device)
+        Ok(device)
     }
 
     fn write_attached(&mut self, at: &str, volume: u64, vm: u64, device: u64) -> Result<()> {
